@@ -1,0 +1,86 @@
+# One command for each habit. What a target needs is installed by the target, once: a stamp file marks that
+# it is there, and the lock files say what it is. Nothing is installed outside this folder, but for Chromium
+# where make runs as root.
+
+PYTHON ?= python3
+PORT ?= 8000
+
+BIN := .venv/bin
+UV := $(BIN)/uv
+INTO := --quiet --python $(BIN)/python
+EDITABLE := $(UV) pip install $(INTO) --no-deps --no-build-isolation --editable .
+
+.PHONY: help demo test check format bench lock clean
+
+help:
+	@echo "make demo    the example coach in your browser (PORT=8000)"
+	@echo "make test    all tests, in a real browser too"
+	@echo "make check   style, types, and the types of the front end"
+	@echo "make format  what 'make check' can mend by itself"
+	@echo "make bench   what a pause costs (BENCH_DIR=... to compare with peers)"
+	@echo "make lock    write the lock files anew"
+	@echo "make clean   remove what these targets installed"
+
+demo: .venv/.demo
+	$(BIN)/yourcall demo --open --port $(PORT)
+
+test: .venv/.dev .venv/.chromium node_modules/.installed
+	$(BIN)/pytest $(PYTEST)
+
+check: .venv/.dev node_modules/.installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	npm run --silent check
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: .venv/.demo
+	$(BIN)/python bench $(BENCH)
+
+LOCK := $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --custom-compile-command "make lock"
+WEB := pyproject.toml --extra web
+
+lock: .venv/.uv
+	$(LOCK) requirements/uv.in -o requirements/uv.txt
+	$(LOCK) $(WEB) requirements/build.in -o requirements/demo.txt
+	$(LOCK) $(WEB) requirements/dev.in -o requirements/dev.txt
+	$(LOCK) $(WEB) requirements/bench.in -o requirements/bench.txt
+	npm install --package-lock-only
+
+clean:
+	rm -rf .venv node_modules .bench
+
+# --- what is installed
+
+.venv/.uv: requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@touch $@
+
+.venv/.demo: .venv/.uv requirements/demo.txt pyproject.toml
+	$(UV) pip install $(INTO) --require-hashes -r requirements/demo.txt
+	$(EDITABLE)
+	@touch $@
+
+.venv/.dev: .venv/.uv requirements/dev.txt pyproject.toml
+	$(UV) pip sync $(INTO) --require-hashes requirements/dev.txt
+	$(EDITABLE)
+	@touch .venv/.demo $@  # all that the demo needs is in dev.txt
+
+node_modules/.installed: package-lock.json
+	npm ci
+	@touch $@
+
+# Debian's package as root, which fetches what the browser needs as well; else the build of Playwright
+.venv/.chromium: .venv/.dev
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
+	else $(BIN)/playwright install chromium; fi
+	@touch $@

@@ -1,0 +1,51 @@
+"""What all tests share. A test that is skipped has not shown its property, so here it fails."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Generator
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The one event loop that yourcall supports: aiosqlite and uvicorn need asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Makes a loopback port that nobody listened on a moment ago; each call gives another one."""
+    given: set[int] = set()
+
+    def take() -> int:
+        while True:
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                port: int = listener.getsockname()[1]
+            if port not in given:
+                given.add(port)
+                return port
+
+    return take
+
+
+def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"No test may be skipped. {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _refuse_skip(report)
+    return report
