@@ -21,12 +21,12 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "values": 1, "log": 1,
+    "errors": 1, "entries": 1, "values": 1, "hints": 1, "log": 1,
     "asks": 2, "questions": 2, "forms": 2, "events": 2,
     "ports": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
-    "loop": 5,
-    "engine": 6,
+    "agent": 5, "loop": 5,
+    "answers": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "ask_user": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
@@ -34,7 +34,7 @@ LAYERS: dict[str, float] = {
 }  # fmt: skip
 
 IMPLEMENTATIONS = 7
-OPENERS = {"loop", "engine"}
+OPENERS = {"agent", "engine"}
 """The one exception: their constructors resolve strings such as `sqlite:///coach.db`, so they import `open` lazily."""
 
 CORE_LIBRARIES = {"pydantic", "pydantic_core", "annotated_types", "anyio", "typing_extensions"}

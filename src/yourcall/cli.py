@@ -1,0 +1,228 @@
+"""The command `yourcall`: the demo, and an engine of your own behind the stand-alone chat page.
+
+Both serve people without an account, told apart by a signed cookie. That is safe among the people of one
+computer and nowhere else, so only loopback addresses are served: an app for others mounts the router on its own
+FastAPI app and says who its users are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib
+import ipaddress
+import logging
+import os
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from yourcall.engine import Engine
+
+DRAIN_SECONDS: Final = 20
+"""How long a stopping server waits for open requests; what is not done by then is carried on at the next start."""
+
+
+class Refusal(Exception):
+    """What was asked for on the command line cannot be done; the text says what can."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status."""
+    args = _parser().parse_args(argv)
+    try:
+        if args.command == "demo":
+            _demo(args)
+        else:
+            _serve(args)
+    except Refusal as refusal:
+        print(f"yourcall: {refusal}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:  # raised again by the server once it has shut down
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="yourcall", description="Interactive tools for LLM agents.")
+    parser.add_argument("--version", action="version", version=f"yourcall {version('yourcall')}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="chat with the example coach; needs no key and no account")
+    _listening(demo, data=".yourcall-demo")
+    demo.add_argument("--open", action="store_true", help="open the page in the browser")
+
+    serve = commands.add_parser("serve", help="chat with an agent of your own on this computer")
+    serve.add_argument("engine", metavar="MODULE:ENGINE", help="where your Engine is, for instance app:engine")
+    _listening(serve, data=".yourcall")
+    return parser
+
+
+def _listening(parser: argparse.ArgumentParser, *, data: str) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="a loopback address (default: %(default)s)")
+    parser.add_argument("--port", type=_port, default=8000, help="default: %(default)s; 0 takes any free one")
+    parser.add_argument("--data", type=Path, default=Path(data), help="folder for what is kept (default: %(default)s)")
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 0 to 65535")
+    return int(text)
+
+
+# --------------------------------------------------------------------------- the two commands
+
+
+def _demo(args: argparse.Namespace) -> None:
+    listener = _listen(args.host, args.port)
+    folder = _folder(args.data)
+    coach = _coach()
+    print(f"Conversations are kept in {folder}; delete the folder to start anew.")
+    _run(coach.build(folder), listener, folder, title=coach.TITLE, notice=coach.NOTICE, browser=args.open)
+
+
+def _serve(args: argparse.Namespace) -> None:
+    engine = _load(args.engine)
+    listener = _listen(args.host, args.port)
+    _run(engine, listener, _folder(args.data), title=args.engine, access_log=True)
+
+
+def _coach() -> ModuleType:
+    """The example, which is no part of the package: in a clone it is in `examples`, a wheel brings a copy of it."""
+    clone = Path(__file__).parents[2] / "examples"
+    wheel = Path(__file__).parents[1] / "yourcall_examples"
+    sys.path.insert(0, str(clone if (clone / "coach").is_dir() else wheel))
+    return importlib.import_module("coach")
+
+
+def _load(target: str) -> Engine:
+    from yourcall.engine import Engine
+
+    module, _, name = target.partition(":")
+    if not module or not name:
+        raise Refusal(f"{target!r} does not say where the engine is: MODULE:ENGINE, for instance app:engine")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as missing:
+        if missing.name != module:
+            raise
+        raise Refusal(f"there is no module {module!r} here or among the installed packages") from None
+    if not isinstance(found, Engine):
+        raise Refusal(f"{target} is no yourcall.Engine")
+    return found
+
+
+# --------------------------------------------------------------------------- what is kept
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"the folder {path} cannot be made: {error.strerror}") from None
+    return path
+
+
+def _secret(folder: Path) -> str:
+    """The key that signs the cookies: made once, readable by its owner only."""
+    path = folder / "cookie-secret"
+    with suppress(FileExistsError), open(path, "x", encoding="ascii", opener=_private) as file:
+        file.write(secrets.token_hex(32))
+    secret = path.read_text(encoding="ascii")
+    if len(secret) < 64:  # cut off while it was written; a short key would be guessable
+        raise Refusal(f"{path} is incomplete. Delete it; who has chatted before will then start anew.")
+    return secret
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+# --------------------------------------------------------------------------- serving
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens, before anything else is made: then the reason for a refusal is the first thing said."""
+    if not _loopback(host):
+        raise Refusal(
+            f"{host} can be reached from other computers, and this page knows its users by a cookie only. To serve "
+            "them, mount yourcall.web.create_router(engine, user=...) on your FastAPI app: user= says who asks."
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise Refusal(f"port {port} is in use. Choose another: --port {port + 1}") from None
+        raise Refusal(f"cannot listen on {host} port {port}: {error.strerror}") from None
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _run(
+    engine: Engine,
+    listener: socket.socket,
+    folder: Path,
+    *,
+    title: str,
+    notice: str = "",
+    browser: bool = False,
+    access_log: bool = False,
+) -> None:
+    try:
+        import uvicorn
+
+        from yourcall.web import create_app
+    except ModuleNotFoundError as missing:
+        raise Refusal(f"{missing.name} is not installed: pip install 'yourcall[web]'") from None
+    app = create_app(engine, title=title, notice=notice, secret=_secret(folder))
+    config = uvicorn.Config(
+        app, lifespan="on", log_level="info" if access_log else "warning", timeout_graceful_shutdown=DRAIN_SECONDS
+    )
+    logging.getLogger("uvicorn.access").addFilter(_without_query)
+    url = _url(listener)
+    print(f"{title}: {url}  (Ctrl+C stops it)", flush=True)
+    if browser and _has_screen():
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open beside the terminal, and not in it."""
+    if os.environ.get("CI"):
+        return False
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Keep query strings out of the access log: one day they hold a sign-in's `code` and `state`."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            value.partition("?")[0] if isinstance(value, str) and value.startswith("/") else value
+            for value in record.args
+        )
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
