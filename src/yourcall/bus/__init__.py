@@ -1,0 +1,1 @@
+"""Ways for live events to reach their listeners."""

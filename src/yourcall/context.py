@@ -1,0 +1,369 @@
+"""What a tool's body can do: ask its user, do something once, know where it is.
+
+A paused tool is re-executed from the top, and every call here is answered from what the log recorded for *its*
+call. `ask` does no I/O: it returns the recorded answer, raises the recorded ending, or raises `Paused`, which the
+context remembers, so that a body that swallows it is paused all the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, TypeVarTuple, get_type_hints, overload
+
+import anyio
+import anyio.to_thread
+from typing_extensions import TypeVar
+
+from yourcall import errors
+from yourcall.asks import Ask, Raw, digest, shown
+from yourcall.entries import Answered, Closed, Effect, Interrupt, Json, canonical
+from yourcall.log import CallLog
+from yourcall.values import decode, encode
+
+D = TypeVar("D", default=Any, covariant=True)
+T = TypeVar("T")
+V = TypeVar("V")
+R = TypeVar("R")
+Args = TypeVarTuple("Args")
+
+_RAISE: Final[Any] = object()
+_effect: ContextVar[str | None] = ContextVar("yourcall_effect", default=None)
+
+_NOT_ANSWERED: Final[dict[str, type[errors.NotAnswered]]] = {
+    cls.ending: cls for cls in (errors.Skipped, errors.Declined, errors.Expired, errors.Unavailable)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A body unwound at this ask. `replaces` is the open ask of the same call that it no longer makes."""
+
+    ask: Ask[Any]
+    interrupt: Interrupt
+    expires_in: float | None = None
+    replaces: Interrupt | None = None
+
+
+class Context(Generic[D]):
+    """A tool's first parameter, given to it and hidden from the model.
+
+    `user` owns the conversation; `deps` is what the app gave the engine; `on_skip` is what the agent makes of a
+    skipped question. A context made by hand, `Context(user=..., deps=...)`, serves tests of a tool's own logic:
+    where nobody can be asked, `ask` raises `Unavailable`.
+    """
+
+    def __init__(
+        self,
+        *,
+        user: str = "",
+        deps: D = None,  # type: ignore[assignment]  # the engine always gives it; by hand, None is the caller's word
+        conversation_id: str = "",
+        call_id: str = "",
+        on_skip: Literal["proceed", "wait"] = "proceed",
+        past: CallLog | None = None,
+        record: Callable[[Effect], Awaitable[None]] | None = None,
+    ) -> None:
+        self.user, self.deps = user, deps
+        self.conversation_id, self.call_id = conversation_id, call_id
+        self.on_skip = on_skip
+        self._past, self._record = past, record
+        self._uses: dict[str, int] = {}
+        self._unkeyed = 0
+        self._taken: set[str] = set()
+        self._names: set[str] = set()
+        self._home: int | None = None
+        self._sync = False
+        self._effects = 0
+        self._settled = anyio.Event()
+        self.pending: Pending | None = None
+        """Where the body paused: remembered, whatever the body made of it."""
+        self.broken: errors.ProgrammingError | None = None
+        """A wrong use that the body must not hide."""
+        self.missed = False
+        """A probe met an effect that is not recorded: the open ask is not reached this way."""
+
+    # ----------------------------------------------------------------- asking
+
+    @overload
+    def ask(self, ask: Ask[T], *, key: str | None = None, expires_in: float | None = None) -> T: ...
+    @overload
+    def ask(self, ask: Ask[T], *, key: str | None = None, expires_in: float | None = None, otherwise: V) -> T | V: ...
+    def ask(
+        self, ask: Ask[Any], *, key: str | None = None, expires_in: float | None = None, otherwise: Any = _RAISE
+    ) -> Any:
+        """Ask the user, and pause here until they answer; on the answer this line returns it.
+
+        `key` names the ask where its order may change between executions. `expires_in` is in seconds from the
+        moment it is shown; there is no limit by default. `otherwise` is returned if the user skips or the ask
+        expires. Raises `Skipped`, `Declined`, `Expired` or `Unavailable`; uncaught, they become a truthful result.
+        """
+        try:
+            return self._ask(ask, key, expires_in)
+        except (errors.Skipped, errors.Expired):
+            if otherwise is _RAISE:
+                raise
+            return otherwise
+
+    def interrupt(self, name: str, reason: Json = None) -> Json:
+        """The raw primitive: show `reason`, return the client's JSON; a skip returns `{"skipped": true}`."""
+        try:
+            return self._ask(Raw(name, reason), name, None)
+        except errors.Skipped as skip:
+            return {"skipped": True} | ({"note": skip.note} if skip.note else {})
+
+    def _ask(self, ask: Ask[T], key: str | None, expires_in: float | None) -> T:
+        self._enter("ask", at_home=True)
+        if self._past is None:
+            raise errors.Unavailable
+        key, occurrence = self._place(key)
+        mark = digest(ask, key)
+        asked = [i for i in self._past.asks if (i.key, i.occurrence) == (key, occurrence)]
+        last = asked[-1] if asked else None
+        ending = self._past.endings.get(last.id) if last else None
+        if last is None or (ending is None and last.digest != mark) or _is_changed(ending):
+            raise self._paused(self._new(ask, key, occurrence, len(asked), mark, expires_in))
+        if ending is None:
+            raise self._paused(Pending(ask, last))
+        if last.digest != mark:
+            raise errors.ReplayMismatch(
+                f"Question {key!r} is not the one that was answered. Let what varies between executions come from "
+                "`await ctx.once(...)`, and give two questions two keys."
+            )
+        self._taken.add(last.id)
+        if isinstance(ending, Answered):
+            return self._decoded(ask, ending.value)
+        raise _NOT_ANSWERED[ending.ending](ending.note)
+
+    def _decoded(self, ask: Ask[T], value: Json) -> T:
+        try:
+            return ask.decode(value)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise errors.ReplayMismatch(
+                f"The recorded answer does not fit the {ask.kind} ask any more ({type(error).__name__})."
+            ) from None
+
+    def _place(self, key: str | None) -> tuple[str, int]:
+        """The nth use of a name in this execution; an ask without a name is named by its order."""
+        if key is None:
+            self._unkeyed += 1
+            return f"#{self._unkeyed}", 1
+        if key.startswith("#"):
+            raise errors.ProgrammingError("A key must not start with '#': those are the library's own.")
+        self._uses[key] = self._uses.get(key, 0) + 1
+        return key, self._uses[key]
+
+    def _new(
+        self, ask: Ask[Any], key: str, occurrence: int, generation: int, mark: str, expires_in: float | None
+    ) -> Pending:
+        assert self._past is not None
+        place = [self.user, self.conversation_id, self.call_id, key, occurrence, generation]
+        interrupt = Interrupt(
+            id=_hash(place),
+            call_id=self.call_id,
+            key=key,
+            kind=ask.kind,
+            ask=shown(ask),
+            digest=mark,
+            message=ask.title,
+            occurrence=occurrence,
+            generation=generation,
+            to=ask.to,
+        )
+        return Pending(ask, interrupt, expires_in, replaces=self._past.open)
+
+    def _paused(self, pending: Pending) -> errors.Paused:
+        self.pending = pending
+        return errors.Paused()
+
+    # ----------------------------------------------------------------- effects
+
+    @overload
+    def once(
+        self, name: str, fn: Callable[[*Args], Awaitable[R]], *args: *Args, repeatable: bool = False
+    ) -> Awaitable[R]: ...
+    @overload
+    def once(self, name: str, fn: Callable[[*Args], R], *args: *Args, repeatable: bool = False) -> Awaitable[R]: ...
+    def once(  # type: ignore[misc]  # mypy does not match `*args: *Args` with `*args: Any`
+        self, name: str, fn: Callable[..., Any], *args: Any, repeatable: bool = False
+    ) -> Awaitable[Any]:
+        """Do `fn(*args)` once, however often this body is executed, and return its recorded value.
+
+        It is recorded before it starts and after it ended. If a crash came in between, nobody knows whether it
+        happened: `OutcomeUnknown` is raised, or with `repeatable=True` (reads, idempotent effects) it runs again.
+        Every execution, the first too, sees the stored form of the value; a failure is raised as `OnceFailed`.
+        `fn` may be sync or async, must not ask the user, and is not cancelled half way. Classes in its value are
+        restored by its return annotation.
+        """
+        if self._sync:
+            raise errors.ProgrammingError("ctx.once is awaited: make this tool an `async def`.")
+        return self._once(name, fn, args, repeatable)
+
+    def effect_key(self, name: str) -> str:
+        """An idempotency key for `once(name, ..., repeatable=True)`, the same in every execution of this call."""
+        return _hash([self.user, self.conversation_id, self.call_id, "effect", name])
+
+    async def _once(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], repeatable: bool) -> Any:
+        self._enter(f"once({name!r})")
+        if name in self._names:
+            raise self._break(f"once({name!r}) is used twice in one execution: give the second another name.")
+        self._names.add(name)
+        hints = _hints(fn)
+        effect = Effect(self.call_id, name, _args_digest(name, args, fn, hints), "begun")
+        before = self._past.effects.get(name) if self._past else None
+        if before and before.args != effect.args:
+            raise errors.ReplayMismatch(f"once({name!r}) was begun with other arguments in an earlier execution.")
+        if before and before.state != "begun":
+            return _stored(before, hints)
+        if self._record is None and self._past is not None:
+            self.missed = True
+            raise errors.Paused
+        if before is not None and not repeatable:
+            await self._write(Effect(self.call_id, name, effect.args, "unknown"))
+            raise errors.OutcomeUnknown(name)
+        async with self._in_flight():
+            if before is None:
+                await self._write(effect)
+            effect = await _run_effect(effect, fn, args, hints)
+            await self._write(effect)
+        return _stored(effect, hints)
+
+    @asynccontextmanager
+    async def _in_flight(self) -> AsyncIterator[None]:
+        """From the record of its beginning to that of its end, an effect is not cut off by a pause or a cancel."""
+        self._effects += 1
+        try:
+            with anyio.CancelScope(shield=True):
+                yield
+        finally:
+            self._effects -= 1
+            self._settled.set()
+
+    async def _write(self, effect: Effect) -> None:
+        if self._record is not None:
+            await self._record(effect)
+
+    # ----------------------------------------------------------------- the rules of one execution
+
+    def _enter(self, what: str, *, at_home: bool = False) -> None:
+        """Every call of the context comes through here: a pause stays a pause, a misuse stays one."""
+        if self.pending or self.missed:
+            raise errors.Paused
+        if self.broken:
+            raise self.broken
+        if (inside := _effect.get()) is not None:
+            raise self._break(f"ctx.{what} inside once({inside!r}): ask before or after the effect, not in it.")
+        if at_home and self._home is not None and self._home != _place_of_execution(self._sync):
+            raise self._break(
+                f"ctx.{what} in another task or thread than the tool's own: their order would change between "
+                "executions. Ask in the tool's body itself (`asyncio.wait_for` starts a task of its own too)."
+            )
+
+    def _break(self, message: str) -> errors.ProgrammingError:
+        self.broken = errors.ProgrammingError(message)
+        return self.broken
+
+    @contextmanager
+    def at_home(self, *, sync: bool) -> Iterator[None]:
+        """The body runs in this task or thread."""
+        self._sync = sync
+        self._home = _place_of_execution(sync)
+        yield
+
+    async def settled(self) -> None:
+        """Wait for effects that the body left in flight."""
+        while self._effects:
+            self._settled = anyio.Event()
+            await self._settled.wait()
+
+    @property
+    def leftover(self) -> bool:
+        """Whether the body took some, but not all, of the answers that its log recorded for it."""
+        endings = self._past.endings if self._past else {}
+        recorded = {interrupt_id for interrupt_id, ending in endings.items() if not _is_changed(ending)}
+        return bool(self._taken) and bool(recorded - self._taken)
+
+
+def _is_changed(ending: Answered | Closed | None) -> bool:
+    return isinstance(ending, Closed) and ending.ending == "changed"
+
+
+def _place_of_execution(sync: bool) -> int:
+    if sync:
+        return threading.get_ident()
+    try:
+        return anyio.get_current_task().id
+    except RuntimeError:
+        return -1
+
+
+def _hash(parts: Json) -> str:
+    return hashlib.sha256(canonical(parts)).hexdigest()[:32]
+
+
+# --------------------------------------------------------------------------- one effect
+
+
+async def _run_effect(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any]) -> Effect:
+    token = _effect.set(begun.name)
+    try:
+        value = await fn(*args) if _is_async(fn) else await anyio.to_thread.run_sync(functools.partial(fn, *args))
+        if inspect.isawaitable(value):
+            value = await value
+    except (Exception, anyio.get_cancelled_exc_class()) as error:
+        return Effect(begun.call, begun.name, begun.args, "failed", error=type(error).__name__)
+    finally:
+        _effect.reset(token)
+    try:
+        stored = encode(value, hints.get("return"), field=f"once({begun.name!r})")
+    except errors.Unstorable as error:
+        return Effect(begun.call, begun.name, begun.args, "done", error=str(error))
+    return Effect(begun.call, begun.name, begun.args, "done", stored)
+
+
+def _stored(effect: Effect, hints: dict[str, Any]) -> Any:
+    match effect:
+        case Effect(state="done", error=None, value=value):
+            return decode(value, hints.get("return"))
+        case Effect(state="done", error=str(text)):
+            raise errors.ProgrammingError(f"The effect happened, but its value is lost. {text}")
+        case Effect(state="failed", name=name, error=kind):
+            raise errors.OnceFailed(name, kind or "Exception")
+        case _:
+            raise errors.OutcomeUnknown(effect.name)
+
+
+def _args_digest(name: str, args: tuple[Any, ...], fn: Callable[..., Any], hints: dict[str, Any]) -> str:
+    names = [hints.get(parameter) for parameter in _parameters(fn)]
+    typed = [names[i] if i < len(names) and names[i] is not None else type(arg) for i, arg in enumerate(args)]
+    stored = [encode(arg, typed[i], field=f"once({name!r}) argument {i + 1}") for i, arg in enumerate(args)]
+    return _hash(stored)
+
+
+def _hints(fn: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of an effect; a callable whose annotations cannot be read has none."""
+    target = fn.func if isinstance(fn, functools.partial) else fn
+    if not (inspect.isfunction(target) or inspect.ismethod(target)):
+        target = getattr(target, "__call__", target)  # noqa: B004  # its annotations, not whether it is callable
+    try:
+        return get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _parameters(fn: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(fn).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _is_async(fn: Callable[..., Any]) -> bool:
+    target = fn.func if isinstance(fn, functools.partial) else fn
+    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(getattr(target, "__call__", None))  # noqa: B004

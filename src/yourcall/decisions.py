@@ -1,0 +1,105 @@
+"""What the user's side may do to a log: pure decisions, each `(log, now) -> entries`.
+
+Every one goes through `Record.write`, which appends it at the head or decides again; `log.admit` says what is
+admitted. A decision writes endings, results and what follows from them together: nobody can see half of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from yourcall.entries import Asked, Body, Closed, Ending, Interrupt, Result, Status, Stopped, User
+from yourcall.errors import Waiting as WaitingOnUser
+from yourcall.log import INTERRUPTED, CallLog, Done, Log, Waiting, phase
+
+OnMessage: TypeAlias = Literal["supersede", "reject", "keep"]
+
+SUPERSEDED = "Not answered: the user wrote a message instead. It follows."
+CANCELLED = "Not answered: the user cancelled the run."
+NOT_BEGUN = "Not run: the user cancelled the run."
+
+
+def say(log: Log, text: str, message_id: str | None, policy: OnMessage) -> list[Body]:
+    """The user writes. Raises `Waiting` where the policy is to reject messages while a question is open."""
+    if policy == "reject" and isinstance(phase(log), Waiting):
+        raise WaitingOnUser
+    closing = supersede(log.interrupts) if policy == "supersede" else []
+    return [*closing, User(text, message_id)]
+
+
+def supersede(interrupts: Iterable[Interrupt]) -> list[Body]:
+    """Close these questions, and their calls with them: the user said something else."""
+    bodies: list[Body] = []
+    for interrupt in interrupts:
+        bodies += [
+            Closed(interrupt.id, interrupt.call_id, "superseded"),
+            _not_ok(interrupt.call_id, SUPERSEDED, "superseded"),
+        ]
+    return bodies
+
+
+def ask(log: Log, interrupt: Interrupt, replaces: Interrupt | None, policy: OnMessage) -> list[Body]:
+    """A body paused: record its question, in place of the one that it no longer asks."""
+    if log.open(interrupt.id):
+        return []
+    changed: list[Body] = [Closed(replaces.id, replaces.call_id, "changed")] if replaces else []
+    if _skipped_twice(log, interrupt):
+        return [*changed, _not_ok(interrupt.call_id, "The user has skipped this twice. Do not ask again.", "failed")]
+    unseen = supersede([interrupt]) if policy == "supersede" and log.unseen else []
+    return [*changed, Asked(interrupt), *unseen]
+
+
+def close(interrupt: Interrupt, ending: Ending, note: str | None = None) -> list[Body]:
+    """Skip or decline one question; its call goes on."""
+    return [Closed(interrupt.id, interrupt.call_id, ending, note)]
+
+
+def give_up(interrupt: Interrupt, ending: Ending, reason: str) -> list[Body]:
+    """Close a question that cannot be answered any more, and its call with it."""
+    return [Closed(interrupt.id, interrupt.call_id, ending), _not_ok(interrupt.call_id, reason, "failed")]
+
+
+def expire(log: Log, now: float) -> list[Body]:
+    """Close what nobody answered in time; the calls go on with `Expired`."""
+    due = (i for i in log.interrupts if i.expires_at is not None and now >= i.expires_at)
+    return [Closed(i.id, i.call_id, "expired") for i in due]
+
+
+def cancel(log: Log) -> list[Body]:
+    """Stop the whole run: every open question and every unfinished call is closed, each with its own truth."""
+    if isinstance(phase(log), Done):
+        return []
+    calls = log.step.calls.values() if log.step else ()
+    return _stop([one for one in calls if one.result is None])
+
+
+def _stop(unfinished: list[CallLog]) -> list[Body]:
+    bodies: list[Body] = []
+    for one in unfinished:
+        if one.open:
+            bodies.append(Closed(one.open.id, one.call.id, "cancelled"))
+            bodies.append(_not_ok(one.call.id, CANCELLED, "cancelled"))
+        elif one.begun_by:
+            bodies.append(_not_ok(one.call.id, INTERRUPTED, "interrupted"))
+        else:
+            bodies.append(_not_ok(one.call.id, NOT_BEGUN, "cancelled"))
+    return [*bodies, Stopped("cancelled")]
+
+
+def skipped(log: Log) -> tuple[str, ...]:
+    """The digests of the asks that the user skipped since they last wrote; one that came twice is in it twice."""
+    step = log.step
+    if step is None or log.unseen:
+        return ()
+    endings = ((i, one.endings.get(i.id)) for one in step.calls.values() for i in one.asks)
+    new = (i.digest for i, ending in endings if isinstance(ending, Closed) and ending.ending == "skipped")
+    return (*step.assistant.skipped, *new)
+
+
+def _skipped_twice(log: Log, interrupt: Interrupt) -> bool:
+    return skipped(log).count(interrupt.digest) >= 2
+
+
+def _not_ok(call_id: str, text: str, status: Status) -> Result:
+    return Result(call_id, {"ok": False, "error": text}, status)

@@ -1,0 +1,474 @@
+"""An agent with a store: conversations, answers, and the runs that carry them on.
+
+Whoever writes something runnable tries to take the lease in the same append, and starts the run if it got it; a
+sweep finds what nobody runs. A run belongs to no request: closing a stream ends nothing. Waiting costs nothing
+here, since nothing of a waiting conversation is in memory.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import secrets
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from types import TracebackType
+from typing import Any, Final, Generic, Self
+
+import anyio
+import anyio.abc
+from typing_extensions import TypeVar
+
+from yourcall import decisions, errors
+from yourcall.agent import Agent
+from yourcall.asks import Ask, payload_digest
+from yourcall.bus.local import LocalBus
+from yourcall.context import Context
+from yourcall.entries import Answered, Closed, Effect, Ending, Entry, Interrupt, Json, Stopped, User
+from yourcall.events import Event
+from yourcall.follow import follow
+from yourcall.log import CallLog, Log, Phase, phase
+from yourcall.loop import Contexts, Run, ask
+from yourcall.ports import Bus, Found, Key, Listed, Row, Store
+from yourcall.record import LEASE_SECONDS, Decide, DuplicateMessage, Record, Written
+from yourcall.replay import MISMATCH, accept, probe
+
+log = logging.getLogger("yourcall")
+
+D = TypeVar("D", default=Any)
+
+GRACE_SECONDS: Final = 20.0
+SWEEP_BATCH: Final = 100
+
+
+class Engine(Generic[D]):
+    """Runs one agent's conversations on one store. Use it as `async with engine:`, or as an app's `lifespan`.
+
+    `store` is a `Store`, or a name such as `"sqlite:///coach.db"`. `deps` is what tools find as `ctx.deps`: a
+    value, or a function of `(user, conversation_id)`, sync or async. `public_url` is where users reach this
+    server. `sweep_every` is in seconds.
+    """
+
+    def __init__(
+        self,
+        agent: Agent[D],
+        store: Store | str,
+        *,
+        deps: D | Callable[[str, str], D | Awaitable[D]] = None,  # type: ignore[assignment]  # for agents without
+        public_url: str | None = None,
+        bus: Bus | None = None,
+        sweep_every: float = 5.0,
+    ) -> None:
+        if isinstance(store, str):
+            from yourcall.open import open_store
+
+            store = open_store(store)
+        self.agent = agent
+        self.store = store
+        self.public_url = public_url
+        self.draining = False
+        self._deps = deps
+        self._bus: Bus = bus or LocalBus()
+        self._sweep_every = sweep_every
+        self._runs: defaultdict[Key, set[Run[D]]] = defaultdict(set)
+        self._running = 0
+        self._idle = anyio.Event()
+        self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
+        self._misses: set[str] = set()
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._stack = AsyncExitStack()
+
+    # ----------------------------------------------------------------- life
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            await self.store.open()
+            stack.push_async_callback(self.store.close)
+            self._tasks = await stack.enter_async_context(anyio.create_task_group())
+            self.draining = False
+            await self.sweep()
+            self._tasks.start_soon(self._sweep_forever)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.drain(GRACE_SECONDS if error is None else 0)
+        await self._stack.aclose()
+        self._tasks = None
+
+    @asynccontextmanager
+    async def lifespan(self, app: object = None) -> AsyncIterator[None]:
+        """For `FastAPI(lifespan=engine.lifespan)`."""
+        async with self:
+            yield
+
+    async def drain(self, grace: float = GRACE_SECONDS) -> None:
+        """Take no new work, give the running runs `grace` seconds, then stop them where they are.
+
+        A run that is cut off is carried on by the next process that opens the store.
+        """
+        self.draining = True
+        with anyio.move_on_after(grace):
+            while self._running:
+                self._idle = anyio.Event()
+                await self._idle.wait()
+        if self._tasks:
+            self._tasks.cancel_scope.cancel()
+
+    # ----------------------------------------------------------------- conversations and answers
+
+    def conversation(self, id: str, *, user: str) -> Conversation[D]:
+        """The user's conversation of this id; it need not exist yet."""
+        return Conversation(self, Key(user, id))
+
+    async def conversations(self, *, user: str) -> Sequence[Listed]:
+        """The user's conversations, the latest first."""
+        return await self.store.conversations(user)
+
+    async def find(self, interrupt_id: str, *, user: str) -> Found:
+        """An interrupt, open or closed. Raises `NotFound` for unknown and foreign ids alike."""
+        found = await self.store.find(user, interrupt_id)
+        if found is None:
+            raise errors.NotFound
+        return found
+
+    async def answer(self, interrupt_id: str, payload: Json, *, user: str, digest: str | None = None) -> Answered:
+        """Validate an answer with the live ask, record it, and let the run go on; returns the recorded ending.
+
+        The identical answer again returns what is recorded. `digest` is of the question that the client saw.
+        Raises `Rejected` or `CheckFailed` (the question stays open), `AlreadyAnswered`, `Closed`, `Changed`,
+        `NotFound`, `Busy`.
+        """
+        found = await self.find(interrupt_id, user=user)
+        mark = payload_digest(payload)
+        if found.ending is None and digest not in (None, found.interrupt.digest):
+            raise errors.Changed
+        if found.ending is None:
+            try:
+                await self._answer(found, payload, mark)
+            except (errors.Closed, errors.AlreadyAnswered):
+                await self.expire(found.key)
+            found = await self.find(interrupt_id, user=user)
+        match found.ending:
+            case Answered(payload=recorded) as answered if recorded == mark:
+                return answered
+            case Answered():
+                raise errors.AlreadyAnswered
+            case Closed(ending="changed"):
+                raise errors.Changed
+            case Closed(ending=ending):
+                raise errors.Closed(ending)
+            case None:
+                raise errors.Closed("expired")
+
+    async def _answer(self, found: Found, payload: Json, mark: str) -> None:
+        interrupt = found.interrupt
+        async with self._probing(interrupt.call_id, found.key):
+            record = self.record(found.key)
+            await record.refresh()
+            if interrupt.expires_at is not None and record.now >= interrupt.expires_at:
+                raise errors.Closed("expired")
+            ask = await self._live(record, interrupt)
+            value = await accept(ask, payload)
+            answered = Answered(interrupt.id, interrupt.call_id, ask.encode(value), mark)
+            await self.write(record, lambda log, now: [answered])
+
+    async def _live(self, record: Record, interrupt: Interrupt) -> Ask[Any]:
+        """The open ask as today's code makes it: the body is executed up to it, and nothing is written.
+
+        Raises `Changed` where the body asks something else now: another question takes the place of the old one;
+        where it comes to no such question twice in a row, the call is closed.
+        """
+        one = record.log.call(interrupt.call_id)
+        if one is None or one.open != interrupt:
+            raise errors.Closed("superseded")
+        tool = self.agent.tool(one.call.tool)
+        if tool is None:
+            gone = f"The tool {one.call.tool} does not exist any more."
+            await self.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", gone))
+            raise errors.Closed("unavailable")
+        ctx = (await self.contexts(record.key))(one, None)
+        pending = await probe(tool, ctx, one.call.args, interrupt)
+        if pending is None:
+            await self._missed(record, interrupt)
+            raise errors.Changed
+        self._misses.discard(interrupt.id)
+        if pending.interrupt.id != interrupt.id:
+            await self.write(record, lambda log, now: ask(log, now, pending, self.agent))
+            raise errors.Changed
+        return pending.ask
+
+    async def _missed(self, record: Record, interrupt: Interrupt) -> None:
+        if interrupt.id in self._misses:
+            self._misses.discard(interrupt.id)
+            await self.write(record, lambda log, now: decisions.give_up(interrupt, "changed", MISMATCH))
+        else:
+            self._misses.add(interrupt.id)
+
+    @asynccontextmanager
+    async def _probing(self, call_id: str, key: Key) -> AsyncIterator[None]:
+        """Probes of one call go one after the other; the lock lasts as long as somebody wants it."""
+        place = (key, call_id)
+        lock, users = self._probes.get(place, (anyio.Lock(), 0))
+        self._probes[place] = (lock, users + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._probes.pop(place)
+            if users > 1:
+                self._probes[place] = (lock, users - 1)
+
+    async def skip(self, interrupt_id: str, *, user: str, note: str | None = None) -> Closed:
+        """Close a question without an answer; its tool gets `Skipped`. Skipping it again is harmless."""
+        return await self._close(interrupt_id, user, "skipped", note)
+
+    async def decline(self, interrupt_id: str, *, user: str, note: str | None = None) -> Closed:
+        """Say no to a question; its tool gets `Declined`. Declining it again is harmless."""
+        return await self._close(interrupt_id, user, "declined", note)
+
+    async def _close(self, interrupt_id: str, user: str, ending: Ending, note: str | None) -> Closed:
+        found = await self.find(interrupt_id, user=user)
+        try:
+            if found.ending is None:
+                record = self.record(found.key)
+                await self.write(record, lambda log, now: decisions.close(found.interrupt, ending, note))
+        except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):
+            await self.expire(found.key)
+        match (await self.find(interrupt_id, user=user)).ending:
+            case Closed(ending=how) as closed if how == ending:
+                return closed
+            case Closed(ending="changed"):
+                raise errors.Changed
+            case Closed(ending=how):
+                raise errors.Closed(how)
+            case Answered():
+                raise errors.AlreadyAnswered
+            case None:
+                raise errors.Closed("expired")
+
+    # ----------------------------------------------------------------- reading and writing
+
+    def follow(self, key: Key, after: int | None) -> AsyncGenerator[Event, None]:
+        return follow(self.store, self._bus, key, after)
+
+    async def create(self, key: Key) -> None:
+        await self.store.append(key, 0, [], Row())
+
+    def record(self, key: Key) -> Record:
+        """The conversation's log, to be read and written."""
+        return Record(self.store, key, self._publish)
+
+    async def write(self, record: Record, decide: Decide, *, resume: bool = False) -> Written:
+        """Write for the user's side or the sweep, and start the run that this makes possible.
+
+        Raises `Busy` while draining: nothing is taken that could not be carried on.
+        """
+        if self.draining or self._tasks is None:
+            raise errors.Busy
+        try:
+            written = await record.write(decide, take=secrets.token_hex(8), resume=resume)
+        except errors.Stale:
+            raise errors.NotFound("conversation") from None
+        if written.runner:
+            self._start(record, written.runner)
+        return written
+
+    async def expire(self, key: Key) -> None:
+        """Close what is past its time; decided at the append, by the store's clock."""
+        await self.write(self.record(key), decisions.expire)
+
+    def _publish(self, key: Key, events: Sequence[Event]) -> None:
+        self._bus.publish(key, events)
+        for run in self._runs.get(key, ()):
+            run.notify()
+
+    # ----------------------------------------------------------------- running
+
+    def _start(self, record: Record, runner: str) -> None:
+        """Start a run in the engine's own task group; counted from here on, so that a drain waits for it."""
+        assert self._tasks is not None
+        self._running += 1
+        self._tasks.start_soon(self._run, record, runner)
+
+    async def _run(self, record: Record, runner: str) -> None:
+        unfinished = True
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._renew, record.key, runner)
+                run = Run(self.agent, record, runner, await self.contexts(record.key), self._emitter(record.key))
+                with self._told(run):
+                    await run.go()
+                tasks.cancel_scope.cancel()
+            unfinished = False
+        except* errors.Stale:
+            unfinished = False
+        except* Exception as group:
+            log.error("A run failed", exc_info=group)
+            await self._fail(record, runner)
+        finally:
+            with anyio.CancelScope(shield=True):
+                if unfinished:
+                    await self._let_go(record.key, runner)
+            self._running -= 1
+            self._idle.set()
+
+    def _emitter(self, key: Key) -> Callable[[Event], None]:
+        return lambda event: self._bus.publish(key, [event])
+
+    @contextmanager
+    def _told(self, run: Run[D]) -> Iterator[None]:
+        """While it goes on, the run is told of what others in this process write to its log."""
+        key = run.record.key
+        self._runs[key].add(run)
+        run.notify()
+        try:
+            yield
+        finally:
+            self._runs[key].discard(run)
+            if not self._runs[key]:
+                del self._runs[key]
+
+    async def _renew(self, key: Key, runner: str) -> None:
+        while True:
+            await anyio.sleep(LEASE_SECONDS / 3)
+            if not await self.store.renew(key, runner, LEASE_SECONDS):
+                raise errors.Stale
+
+    async def _fail(self, record: Record, runner: str) -> None:
+        """A bug of ours or a store that does not answer: say so in the log, if it can be said."""
+        stopped = Stopped("internal", True, "Something went wrong on the server. Try again.")
+        try:
+            await record.write(lambda log, now: [stopped], runner=runner)
+        except (Exception, errors.Stale):
+            log.exception("The failed run could not be recorded; the sweep takes it up when its lease is over")
+
+    async def _let_go(self, key: Key, runner: str) -> None:
+        """A run that was cut off gives its lease back; unless we are shutting down, it is carried on."""
+        try:
+            await self.store.release(key, runner)
+            if not self.draining:
+                await self.expire(key)
+        except Exception:
+            log.exception("The lease could not be given back; it ends by itself")
+
+    async def contexts(self, key: Key) -> Contexts[D]:
+        """Makes the contexts that this conversation's tools are given."""
+        deps: Any = self._deps
+        if inspect.isroutine(deps):
+            deps = deps(key.owner, key.id)
+            deps = await deps if inspect.isawaitable(deps) else deps
+
+        def context(past: CallLog | None, record: Callable[[Effect], Awaitable[None]] | None) -> Context[D]:
+            return Context(
+                user=key.owner,
+                deps=deps,
+                conversation_id=key.id,
+                call_id=past.call.id if past else "",
+                on_skip=self.agent.on_skip,
+                past=past,
+                record=record,
+            )
+
+        return context
+
+    # ----------------------------------------------------------------- the sweep
+
+    async def sweep(self) -> None:
+        """One pass: close what has expired, run what is runnable and held by nobody."""
+        for key in await self.store.due(SWEEP_BATCH):
+            try:
+                await self.expire(key)
+            except (errors.Refused, errors.NewerLog) as refusal:
+                log.warning("A conversation was not swept: %s", refusal)
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            await anyio.sleep(self._sweep_every)
+            try:
+                await self.sweep()
+            except Exception:
+                log.exception("The sweep failed; it goes on")
+
+
+class Conversation(Generic[D]):
+    """One user's conversation. It holds nothing: every method reads or writes the log."""
+
+    def __init__(self, engine: Engine[D], key: Key) -> None:
+        self.key = key
+        self._engine = engine
+
+    async def say(self, text: str, *, id: str | None = None) -> AsyncGenerator[Event, None]:
+        """Write a message, then follow the run to its end. Leaving the loop does not stop the run."""
+        entries = await self._post(text, id)
+        async with aclosing(self.events(entries[0].seq - 1)) as events:
+            async for event in events:
+                yield event
+
+    async def post(self, text: str, *, id: str | None = None) -> int:
+        """Write a message and let it be answered; returns its `seq`. Sending it again under its `id` is harmless.
+
+        Raises `Waiting` where the agent rejects messages while a question is open, and `Busy`.
+        """
+        return next(entry.seq for entry in await self._post(text, id) if isinstance(entry.body, User))
+
+    async def _post(self, text: str, id: str | None) -> Sequence[Entry]:
+        record = self._engine.record(self.key)
+        policy = self._engine.agent.on_message
+        try:
+            written = await self._engine.write(record, lambda log, now: decisions.say(log, text, id, policy))
+        except DuplicateMessage:
+            entries = (await self.log()).entries
+            return [entry for entry in entries if isinstance(entry.body, User) and entry.body.id == id]
+        return written.entries
+
+    async def answer(self, interrupt_id: str, payload: Json, *, digest: str | None = None) -> Answered:
+        """As `Engine.answer`, for this conversation's user."""
+        return await self._engine.answer(interrupt_id, payload, user=self.key.owner, digest=digest)
+
+    async def skip(self, interrupt_id: str, note: str | None = None) -> Closed:
+        """As `Engine.skip`, for this conversation's user."""
+        return await self._engine.skip(interrupt_id, user=self.key.owner, note=note)
+
+    async def interrupts(self) -> tuple[Interrupt, ...]:
+        """The open questions, in the order of their calls."""
+        record = self._engine.record(self.key)
+        await record.refresh()
+        return record.log.interrupts
+
+    async def cancel(self) -> None:
+        """Stop the run: open questions and unfinished calls are closed. Harmless if nothing runs or waits."""
+        await self._engine.write(self._engine.record(self.key), lambda log, now: decisions.cancel(log))
+
+    async def resume(self) -> None:
+        """Go on after a stop, or after a crash. Harmless if there is nothing to go on with."""
+        await self._engine.write(self._engine.record(self.key), lambda log, now: [], resume=True)
+
+    async def log(self) -> Log:
+        """The whole log; an empty one if there is no such conversation."""
+        return Log((await self._engine.store.load(self.key, after=0)).entries)
+
+    async def snapshot(self) -> tuple[Log, Phase]:
+        """The whole log, and what it is waiting for. Raises `NotFound` if there is no such conversation."""
+        snapshot = await self._engine.store.load(self.key, after=0)
+        if not snapshot.exists:
+            raise errors.NotFound("conversation")
+        return Log(snapshot.entries), phase(Log(snapshot.entries))
+
+    async def create(self) -> None:
+        """Make the conversation exist before anything is said in it; harmless if it does."""
+        await self._engine.create(self.key)
+
+    def events(self, after: int | None = None) -> AsyncGenerator[Event, None]:
+        """Entries newer than `after` (0: all; None: from now on) and live events, until nothing runs.
+
+        Each entry comes once, in order. An `Ended` is the last event.
+        """
+        return self._engine.follow(self.key, after)
+
+    async def delete(self) -> bool:
+        """Remove the conversation with all that belongs to it; False if there was none."""
+        return await self._engine.store.delete(self.key)

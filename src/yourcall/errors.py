@@ -1,0 +1,231 @@
+"""Everything that can go wrong, drawn once.
+
+Exception
+└── YourcallError
+    ├── ProgrammingError        the app's code is wrong; says what to change
+    │   ├── Unstorable          a value that cannot be kept in the log; names the field
+    │   └── ReplayMismatch      a re-executed body did not do what its log recorded
+    ├── NewerLog                an entry was written by a newer version
+    ├── NotAnswered             raised by `ctx.ask` in a tool's body when there is no answer
+    │   ├── Skipped  ├── Declined  ├── Expired  └── Unavailable
+    ├── OnceFailed              the effect of `ctx.once` failed, now or in an earlier run
+    ├── OutcomeUnknown          the effect of `ctx.once` was cut off; nobody knows whether it happened
+    ├── ToolError               a tool's own words to the model
+    ├── ModelFailed             the provider did not finish its step
+    └── Refused                 a request that was not admitted; nothing was changed
+        ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting  ├── Busy
+        ├── Rejected            the answer fails a check; the card shows it and stays open
+        └── CheckFailed         the check itself broke; the card stays open
+
+BaseException, so that no `except Exception` of a tool or a library swallows it
+├── Paused                      a tool waits for its user
+└── Stale                       a runner lost its lease; whatever it still holds is void
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class YourcallError(Exception):
+    """The root of all errors that this package raises."""
+
+
+class ProgrammingError(YourcallError):
+    """The app uses the library wrongly; the message says what to change."""
+
+
+class Unstorable(ProgrammingError):
+    """A value cannot be kept in the log. `field` says which; the value itself is never shown."""
+
+    def __init__(self, field: str, type_name: str, hint: str = "") -> None:
+        self.field, self.type_name = field, type_name
+        super().__init__(f"{field}: a value of type {type_name} cannot be stored.{hint and ' ' + hint}")
+
+
+class ReplayMismatch(ProgrammingError):
+    """A body that is re-executed asked, called or returned something else than its log recorded."""
+
+
+class NewerLog(YourcallError):
+    """The log holds an entry of a version that this release does not know."""
+
+    def __init__(self, version: int, known: int) -> None:
+        self.version, self.known = version, known
+        super().__init__(
+            f"This conversation was written by a newer release (entry version {version}, "
+            f"this one knows up to {known}). Upgrade yourcall to open it."
+        )
+
+
+class NotAnswered(YourcallError):
+    """There is no answer. Uncaught, `text` becomes the tool's result, so that the model reads the truth."""
+
+    ending: str = "unavailable"
+    text: str = "The question was not answered."
+
+    def __init__(self, note: str | None = None) -> None:
+        self.note = note
+        super().__init__(self.text)
+
+
+class Skipped(NotAnswered):
+    """The user skipped the question; `note` is what they wrote along with it."""
+
+    ending = "skipped"
+    text = "The user skipped this question and chose none of its options."
+
+
+class Declined(NotAnswered):
+    """The user said no; `note` is the reason they gave."""
+
+    ending = "declined"
+    text = "The user declined. It was not done."
+
+
+class Expired(NotAnswered):
+    """Nobody answered before the question's time limit."""
+
+    ending = "expired"
+    text = "The question expired before the user answered. No answer was given."
+
+
+class Unavailable(NotAnswered):
+    """There is nobody to ask here: no engine runs this tool, or no user interface shows the question."""
+
+    ending = "unavailable"
+    text = "No user is available here, so the question was not shown to anybody."
+
+
+class OnceFailed(YourcallError):
+    """The effect given to `ctx.once` raised; `kind` names the exception's type."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.name, self.kind = name, kind
+        super().__init__(f"once({name!r}) failed: {kind}")
+
+
+class OutcomeUnknown(YourcallError):
+    """The effect given to `ctx.once` began and was cut off; it may or may not have happened."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"once({name!r}) was interrupted: it may or may not have happened")
+
+
+class ToolError(YourcallError):
+    """Raise it in a tool to tell the model, in your own words, what went wrong."""
+
+
+class ModelFailed(YourcallError):
+    """The provider did not finish its step. The message is for the user to read."""
+
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class Refused(YourcallError):
+    """A request that is not admitted; nothing was changed. `slug` and `status` are its HTTP form (RFC 9457)."""
+
+    slug = "refused"
+    status = 400
+
+
+class NotFound(Refused):
+    """No such conversation or question, or it is somebody else's: the two cannot be told apart."""
+
+    slug, status = "not-found", 404
+
+    def __init__(self, what: str = "question") -> None:
+        super().__init__(f"No such {what}.")
+
+
+class Closed(Refused):
+    """The question was closed by another ending than an answer, named in `ending`."""
+
+    status = 410
+
+    def __init__(self, ending: str) -> None:
+        self.ending = ending
+        expired = ending == "expired"
+        self.slug = "expired" if expired else "closed"
+        super().__init__("This question has expired." if expired else "This question is no longer open.")
+
+
+class AlreadyAnswered(Refused):
+    """The question was answered before, with something else."""
+
+    slug, status = "already-answered", 409
+    ending = "answered"
+
+    def __init__(self) -> None:
+        super().__init__("This question was already answered.")
+
+
+class Changed(Refused):
+    """The question is not the one that was shown."""
+
+    slug, status = "changed", 412
+
+    def __init__(self) -> None:
+        super().__init__("The question changed. Reload it.")
+
+
+class Waiting(Refused):
+    """The agent takes no messages while a question is open (`Agent(on_message="reject")`)."""
+
+    slug, status = "waiting", 409
+
+    def __init__(self) -> None:
+        super().__init__("Answer or skip the open question first.")
+
+
+class Busy(Refused):
+    """The engine takes no new work now: it is shutting down, or its store does not answer."""
+
+    slug, status = "busy", 503
+
+    def __init__(self, message: str = "The server is shutting down. Try again in a moment.") -> None:
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with an answer: a JSON pointer (RFC 6901, `""` for the whole) and words for the user."""
+
+    pointer: str
+    message: str
+    slug: str = "invalid-answer"
+
+
+class Rejected(Refused):
+    """The answer fails a check: the card shows why and the question stays open.
+
+    Raise it in a `check=` with words for the user, and `field=` to put them on one field of a form.
+    """
+
+    status = 422
+
+    def __init__(self, message: str = "", *, field: str | None = None, faults: Sequence[Fault] = ()) -> None:
+        self.faults = tuple(faults) or (Fault(f"/{field}" if field else "", message, "rejected"),)
+        self.slug = self.faults[0].slug
+        super().__init__(message or self.faults[0].message)
+
+
+class CheckFailed(Refused):
+    """The tool's check of the answer broke; the question stays open and the answer was not taken."""
+
+    slug, status = "check-failed", 502
+
+    def __init__(self) -> None:
+        super().__init__("The answer could not be checked just now. Try again.")
+
+
+class Paused(BaseException):
+    """A tool waits for its user. Never catch it; `finally` blocks run as usual."""
+
+
+class Stale(BaseException):
+    """This runner lost its lease: another one carries on, and nothing more of this one is recorded."""

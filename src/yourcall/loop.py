@@ -1,0 +1,224 @@
+"""One run, from a request to its end. Read this first.
+
+    phase(log)      what the loop does
+    CallModel       stream one step; when the provider says it is finished, record it
+    RunTools        record that bodies begin, start them, wake up when something lands
+    Waiting, Done   the run is over; nothing of it stays in memory
+
+Starting, resuming after an answer and recovering from a crash are this same loop on the log as it is. A body
+that asks unwinds with `Paused`; `_run_body` records the question, and the phase becomes `Waiting`. The answer
+comes in another request (`engine.answer`), which records it and starts a run: the phase is `RunTools` again, the
+body is executed from the top, and this time `ctx.ask` returns. What a new kind of ask needs is all in its `Ask`
+subclass; nothing here knows the kinds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Generic, TypeAlias
+
+import anyio
+from typing_extensions import TypeVar
+
+from yourcall import decisions, errors
+from yourcall.agent import Agent
+from yourcall.context import Context, Pending
+from yourcall.entries import Assistant, Body, Call, Effect, Result, Stopped, storable
+from yourcall.events import Delta, Event, Retracted
+from yourcall.log import CallLog, CallModel, Done, Log, RunTools, Waiting, openings, phase, transcript
+from yourcall.ports import Finished, ModelRequest, TextDelta
+from yourcall.record import Decide, Record
+from yourcall.replay import Returned, replay
+from yourcall.tools import Tool
+
+log = logging.getLogger("yourcall")
+
+D = TypeVar("D", default=Any)
+
+POLL_SECONDS = 1.0
+"""How often a run looks whether another process wrote to its log; within a process it is told."""
+
+
+Contexts: TypeAlias = Callable[[CallLog | None, Callable[[Effect], Awaitable[None]] | None], Context[D]]
+"""Makes the context of one call, with the way to record its effects; or, for no call, the one for `when`."""
+
+
+class Run(Generic[D]):
+    """The holder of a lease at work on one conversation."""
+
+    def __init__(
+        self, agent: Agent[D], record: Record, runner: str, contexts: Contexts[D], emit: Callable[[Event], None]
+    ) -> None:
+        self.runner = runner
+        self.record = record
+        self._agent, self._contexts, self._emit = agent, contexts, emit
+        self._in_flight: set[str] = set()
+        self._stir = anyio.Event()
+        self._changed = anyio.Event()
+
+    def notify(self) -> None:
+        """Somebody else in this process wrote to the log."""
+        self._changed.set()
+
+    async def go(self) -> None:
+        """Run until the phase is `Waiting` or `Done`. Raises `Stale`, alone or in a group, if the run is not ours."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            while True:
+                self._stir = anyio.Event()
+                match phase(self.record.log):
+                    case CallModel():
+                        await self._step()
+                    case RunTools(calls) if self._openings(self.record.log):
+                        await self._write(lambda log, now: self._openings(log))
+                    case RunTools(calls):
+                        for one in calls:
+                            if one.call.id not in self._in_flight:
+                                self._in_flight.add(one.call.id)
+                                tasks.start_soon(self._run_body, one)
+                        await self._stir.wait()
+                    case Waiting() | Done():
+                        break
+            tasks.cancel_scope.cancel()
+
+    # ----------------------------------------------------------------- a step of the model
+
+    async def _step(self) -> None:
+        await self.record.complete()
+        before = self.record.log
+        assistant = _next(before, self.runner)
+        if assistant.step > self._agent.max_steps:
+            await self._stop(Stopped("step-limit", message="The agent took too many steps without an answer."))
+            return
+        offered = await self._agent.offered(self._contexts(None, None))
+        request = ModelRequest(
+            transcript(before), tuple(tool.spec for tool in offered), self._agent.instructions, self._agent.settings
+        )
+        try:
+            finished = await self._stream(request, assistant.message_id)
+        except errors.ModelFailed as failure:
+            self._emit(Retracted(assistant.message_id))
+            await self._stop(Stopped("model-failed", failure.retryable, str(failure)))
+            return
+        assistant = dataclasses.replace(
+            assistant,
+            text=storable(finished.text),
+            calls=tuple(_frozen(finished.calls, offered, before)),
+            offered=tuple(tool.name for tool in offered) if finished.calls else (),
+            blob=finished.blob,
+            usage=finished.usage,
+        )
+        await self._write(lambda log, now: _with_openings(log, now, assistant, self.runner))
+
+    async def _stream(self, request: ModelRequest, message_id: str) -> Finished:
+        """Show the text as it comes; return the step once the provider has said that it is finished."""
+        length, finished = 0, None
+        try:
+            async for event in self._agent.model.stream(request):
+                match event:
+                    case TextDelta(text):
+                        self._emit(Delta(message_id, length, storable(text)))
+                        length += len(text)
+                    case Finished():
+                        finished = event
+        except errors.ModelFailed:
+            raise
+        except Exception:
+            log.exception("The model failed")
+            raise errors.ModelFailed("The model failed. Try again.") from None
+        if finished is None:
+            raise errors.ModelFailed("The model's answer ended early. Try again.")
+        return finished
+
+    async def _stop(self, stopped: Stopped) -> None:
+        await self._write(lambda log, now: [stopped])
+
+    # ----------------------------------------------------------------- the calls of a step
+
+    def _openings(self, log: Log) -> list[Body]:
+        """What to record before bodies start. It is recorded first and the phase looked at anew, so that between
+        that look and the start of a body nothing waits."""
+        return openings(log, self.runner, self._in_flight)
+
+    async def _run_body(self, one: CallLog) -> None:
+        """Execute one body, and record where it landed: a result, or a question."""
+        call = one.call
+        try:
+            tool = self._agent.tool(call.tool)
+            landed = await replay(tool, self._contexts(one, self._effect), call.args) if tool else _gone(call)
+            match landed:
+                case Pending():
+                    await self._write(lambda log, now: ask(log, now, landed, self._agent))
+                case Returned(content, status):
+                    await self._write(lambda log, now: [Result(call.id, content, status)])
+        except errors.Refused:
+            pass  # the call was closed meanwhile: whatever its body brought comes too late
+        finally:
+            self._in_flight.discard(call.id)
+            self._stir.set()
+
+    async def _effect(self, effect: Effect) -> None:
+        await self._write(lambda log, now: [effect])
+
+    async def _write(self, decide: Decide) -> None:
+        await self.record.write(decide, runner=self.runner)
+
+    # ----------------------------------------------------------------- what others write
+
+    async def _watch(self) -> None:
+        """Read what others wrote; stop with `Stale` when the run was cancelled or is somebody else's."""
+        while True:
+            with anyio.move_on_after(POLL_SECONDS):
+                await self._changed.wait()
+            self._changed = anyio.Event()
+            await self.record.refresh()
+            if self.record.log.runner != self.runner or self.record.log.stopped:
+                raise errors.Stale
+            self._stir.set()
+
+
+def _next(log: Log, runner: str) -> Assistant:
+    """The step about to be made, as far as it is known before the model speaks."""
+    last = log.step
+    step = last.assistant.step + 1 if last and not log.unseen else 1
+    return Assistant(run=runner, seen=log.head, step=step, skipped=decisions.skipped(log))
+
+
+def _frozen(calls: Iterable[Call], offered: Iterable[Tool[Any]], log: Log) -> Iterable[Call]:
+    """The calls with all that recovery must know of their tools; an id that came before gets a suffix."""
+    tools = {tool.name: tool for tool in offered}
+    taken = {call.id for entry in log.entries if isinstance(entry.body, Assistant) for call in entry.body.calls}
+    for call in calls:
+        call_id = _distinct(storable(call.id) or f"call-{log.head}", taken)
+        taken.add(call_id)
+        args = storable(call.args)
+        if tool := tools.get(call.tool):
+            yield Call(call_id, tool.name, args, tool.hold, tool.rerun)
+        else:
+            error = f"There is no tool of this name now. There are: {', '.join(tools) or 'none'}."
+            yield Call(call_id, storable(call.tool), args, error=error)
+
+
+def _distinct(call_id: str, taken: set[str]) -> str:
+    name, n = call_id, 1
+    while name in taken:
+        n += 1
+        name = f"{call_id}~{n}"
+    return name
+
+
+def _with_openings(log: Log, now: float, assistant: Assistant, runner: str) -> list[Body]:
+    return [assistant, *openings(log.plus([assistant], now), runner)]
+
+
+def ask(log: Log, now: float, pending: Pending, agent: Agent[Any]) -> list[Body]:
+    """The question as it is recorded: its time limit counts from this moment."""
+    limit = None if pending.expires_in is None else now + pending.expires_in
+    interrupt = dataclasses.replace(pending.interrupt, expires_at=limit)
+    return decisions.ask(log, interrupt, pending.replaces, agent.on_message)
+
+
+def _gone(call: Call) -> Returned:
+    return Returned({"ok": False, "error": f"The tool {call.tool} does not exist any more."}, "failed")

@@ -1,0 +1,189 @@
+"""The protocols between the loop and the world: a store, a model, a bus.
+
+Each has one contract suite in `tests/contracts/` that every implementation must pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal, Protocol, TypeAlias
+
+from yourcall.entries import Answered, Call, Closed, Entry, Interrupt, Json
+from yourcall.events import Event
+from yourcall.log import Transcript
+
+# --------------------------------------------------------------------------- store
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A conversation: ids are scoped to their owner, so the same id of another user is another conversation."""
+
+    owner: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run a conversation, until a moment of the store's clock (Unix seconds)."""
+
+    runner: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a conversation's row says beside its log; all of it can be derived from the log, but for the lease.
+
+    `tail` is the `seq` from which on `phase` needs the entries; `expires_at` the earliest of the open interrupts.
+    """
+
+    tail: int = 1
+    phase: Literal["run", "waiting", "done"] = "done"
+    expires_at: float | None = None
+    lease: Lease | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A conversation as read at one moment `now` of the store's clock; one that does not exist has head 0."""
+
+    now: float
+    exists: bool = False
+    head: int = 0
+    row: Row = field(default_factory=Row)
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An interrupt, open or closed, with where it belongs."""
+
+    key: Key
+    interrupt: Interrupt
+    ending: Answered | Closed | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of a user's list of conversations; `updated_at` in Unix seconds."""
+
+    id: str
+    phase: Literal["run", "waiting", "done"]
+    updated_at: float
+
+
+class Appended(Enum):
+    """How an append ended."""
+
+    DONE = "done"
+    LOST = "lost"
+    """Somebody else appended first, or holds the lease that was to be taken: decide again."""
+    DUPLICATE = "duplicate"
+    """The client's message id is in the log already."""
+
+
+class Store(Protocol):
+    """Durable logs. Every method that takes a key or an owner sees only that owner's conversations."""
+
+    async def open(self) -> None:
+        """Connect and bring the schema up to date."""
+
+    async def close(self) -> None:
+        """Let go of everything; idempotent."""
+
+    async def load(self, key: Key, *, after: int | None = None) -> Snapshot:
+        """The row and the entries newer than `after`: all for 0, the tail for None."""
+
+    async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row) -> Appended:
+        """Append at `head` and set the row, in one synced transaction; `head` 0 creates the conversation.
+
+        A `row.lease` that differs in its runner from the stored one is taken only if the stored one is free or
+        over; an equal runner keeps its stored `until`; None frees it. The index of interrupts is kept in the
+        same transaction.
+        """
+
+    async def renew(self, key: Key, runner: str, seconds: float) -> bool:
+        """Prolong a lease to `seconds` from now; False if this runner holds it no more."""
+
+    async def release(self, key: Key, runner: str) -> None:
+        """Give the lease back, if this runner still holds it."""
+
+    async def find(self, owner: str, interrupt_id: str) -> Found | None:
+        """An interrupt of this owner, whatever became of it."""
+
+    async def due(self, limit: int) -> Sequence[Key]:
+        """Conversations for the sweep: something expired, or is runnable and nobody holds a live lease."""
+
+    async def conversations(self, owner: str, limit: int = 100) -> Sequence[Listed]:
+        """The owner's conversations, the latest first."""
+
+    async def delete(self, key: Key) -> bool:
+        """Remove a conversation and all that belongs to it; False if there was none."""
+
+
+# --------------------------------------------------------------------------- model
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it; `schema` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    schema: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One request for one step."""
+
+    transcript: Transcript
+    tools: tuple[ToolSpec, ...] = ()
+    instructions: str = ""
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The model wrote a piece of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The provider said that the step is finished. Comes once, last; without it the step is not recorded."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    blob: Json = None
+    usage: Json = None
+
+
+ModelEvent: TypeAlias = TextDelta | Finished
+
+
+class Model(Protocol):
+    """A language model that streams one step at a time.
+
+    Raises `errors.ModelFailed` where the provider fails; ending without `Finished` is a failure too.
+    """
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]: ...
+
+
+# --------------------------------------------------------------------------- bus
+
+
+class Bus(Protocol):
+    """Carries live events from a run to its listeners. Loses nothing that matters: the log has it."""
+
+    def publish(self, key: Key, events: Sequence[Event]) -> None:
+        """Hand events to whoever listens now. Never waits: a listener that does not keep up is dropped."""
+
+    def listen(self, key: Key) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Events from the moment of entering on. The iterator ends when the listener was dropped."""

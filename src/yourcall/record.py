@@ -1,0 +1,145 @@
+"""One object owns a conversation's log in memory, and the one way to write it.
+
+`write(decide)` reads what is new, decides, appends by compare-and-swap at the head, and after a lost
+swap decides again. A write that leaves nothing to run frees the lease; one that leaves something to
+run takes it, if it is free, with the run's first entries in the same append.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import anyio
+
+from yourcall import errors
+from yourcall.entries import Body, Entry, Run
+from yourcall.events import Ended, Event
+from yourcall.log import Done, Log, Phase, Waiting, admit, openings, phase, runnable
+from yourcall.ports import Appended, Key, Lease, Row, Snapshot, Store
+
+Decide: TypeAlias = Callable[[Log, float], Iterable[Body]]
+"""What to append to this log at this moment of the store's clock. Pure; raises `Refused` to write nothing."""
+
+LEASE_SECONDS: Final = 30.0
+
+
+class DuplicateMessage(Exception):
+    """The client's message id is in the log already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write appended. `runner` is set if it took the lease: whoever wrote it must start that run."""
+
+    entries: tuple[Entry, ...] = ()
+    runner: str | None = None
+
+
+class Record:
+    """A conversation's log as this process knows it: its tail at first, the whole after `complete()`."""
+
+    def __init__(self, store: Store, key: Key, publish: Callable[[Key, Sequence[Event]], None]) -> None:
+        self.key = key
+        self.log = Log()
+        self.row = Row()
+        self.now = 0.0
+        self.exists = False
+        self._loaded = False
+        self._store, self._publish = store, publish
+        self._lock = anyio.Lock()
+
+    async def complete(self) -> None:
+        """Read what is before the tail, if it is not there yet."""
+        async with self._lock:
+            if not self.log.complete:
+                self._read(await self._store.load(self.key, after=0), Log())
+
+    async def refresh(self) -> None:
+        """Read the tail, or what others have written since. Raises `Stale` if the conversation is gone."""
+        async with self._lock:
+            await self._refresh()
+
+    async def write(
+        self, decide: Decide, *, runner: str | None = None, take: str | None = None, resume: bool = False
+    ) -> Written:
+        """Append what `decide` says, on behalf of a run (`runner`) or of the user's side and the sweep (None).
+
+        `take` is the id under which a run may be started, if there is work and the lease is free; with `resume`
+        a stopped conversation has work. Raises what `decide` raises, `Refused` or `Stale` where the log does not
+        admit it, `DuplicateMessage`.
+        """
+        async with self._lock:
+            await self._refresh()
+            while True:
+                bodies = list(decide(self.log, self.now))
+                after = self._admitted(bodies, runner)
+                lease = self._lease(after, take, resume)
+                started = lease.runner if lease and lease.runner == take else None
+                if started:
+                    after = after.plus([Run(started)], self.now)
+                    after = after.plus(openings(after, started), self.now)
+                if after.head == self.log.head:
+                    return Written()
+                match await self._append(after, lease):
+                    case Appended.DONE:
+                        return Written(self._advance(after, lease), started)
+                    case Appended.DUPLICATE:
+                        raise DuplicateMessage
+                    case Appended.LOST:
+                        await self._refresh()
+
+    def _admitted(self, bodies: Sequence[Body], runner: str | None) -> Log:
+        after = self.log
+        for body in bodies:
+            if refusal := admit(after, body, self.now, runner):
+                raise refusal
+            after = after.plus([body], self.now)
+        return after
+
+    def _lease(self, after: Log, take: str | None, resume: bool) -> Lease | None:
+        """Who holds the lease after this write: nobody if there is nothing to run."""
+        if not (runnable(after) or (resume and after.stopped)):
+            return None
+        held = self.row.lease
+        if take is None or (held is not None and held.until > self.now):
+            return held
+        return Lease(take, self.now + LEASE_SECONDS)
+
+    async def _append(self, after: Log, lease: Lease | None) -> Appended:
+        expiries = [i.expires_at for i in after.interrupts if i.expires_at is not None]
+        row = Row(after.seen + 1, row_phase(phase(after)), min(expiries, default=None), lease)
+        return await self._store.append(self.key, self.log.head, after.after(self.log.head), row)
+
+    def _advance(self, after: Log, lease: Lease | None) -> tuple[Entry, ...]:
+        entries = after.after(self.log.head)
+        self.log, self.exists = after, True
+        self.row = Row(after.seen + 1, row_phase(phase(after)), lease=lease)
+        events: list[Event] = list(entries)
+        now = phase(after)
+        if isinstance(now, Waiting | Done):
+            events.append(Ended(now, after.head))
+        self._publish(self.key, events)
+        return entries
+
+    async def _refresh(self) -> None:
+        self._read(await self._store.load(self.key, after=self.log.head if self._loaded else None), self.log)
+
+    def _read(self, snapshot: Snapshot, known: Log) -> None:
+        if snapshot.head < known.head:
+            raise errors.Stale
+        self.exists, self._loaded = snapshot.exists, True
+        self.log = Log(known.entries + snapshot.entries) if snapshot.entries else known
+        self.row, self.now = snapshot.row, snapshot.now
+
+
+def row_phase(now: Phase) -> Literal["run", "waiting", "done"]:
+    """A phase in one word, as the conversation's row has it."""
+    match now:
+        case Waiting():
+            return "waiting"
+        case Done():
+            return "done"
+        case _:
+            return "run"

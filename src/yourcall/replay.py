@@ -1,0 +1,152 @@
+"""Run one call against its recorded answers: the body from the top, to its result or to its next ask.
+
+The same function serves a run and a probe. A probe is given a context that begins no effects; it only looks for
+the open ask, so that an answer can be parsed and checked by the live ask before anything is written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from yourcall import errors
+from yourcall.asks import Ask, Check
+from yourcall.context import Context, Pending
+from yourcall.entries import Interrupt, Json, Status
+from yourcall.tools import Tool
+
+log = logging.getLogger("yourcall")
+
+T = TypeVar("T")
+
+INSTRUCTIONS: Final = {
+    "proceed": "Use your best judgment and go on. Do not ask this again.",
+    "wait": "Do nothing about this until the user writes. Do not ask this again.",
+}
+MISMATCH: Final = (
+    "This tool did not ask what it had asked before, so its answers were not used. What varies between executions "
+    "must come from `await ctx.once(...)`, and two asks need two keys."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The body ended: what the model reads, and how it went."""
+
+    content: Json
+    status: Status = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A probe did not get to an ask."""
+
+
+Landing: TypeAlias = Returned | Pending | Missed
+
+
+async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
+    """Execute the tool's body from the top. Raises `Stale`, and cancellation; all else becomes a landing."""
+    try:
+        landed = Returned(await tool.invoke(ctx, tool.parse(args)))
+    except BaseException as error:
+        landed = _failed(tool, ctx, error)
+    with anyio.CancelScope(shield=True):
+        await ctx.settled()
+    if ctx.pending and not ctx.leftover:
+        return ctx.pending
+    if ctx.missed:
+        return Missed()
+    if ctx.leftover:
+        return _error(MISMATCH)
+    if ctx.broken:
+        return _error(str(ctx.broken))
+    return landed
+
+
+def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returned:
+    """An exception as a result: in the tool's own words where it has some, else by its type, never with its text."""
+    leaves = list(_leaves(error))
+    for leaf in leaves:
+        if isinstance(leaf, errors.Stale | KeyboardInterrupt):
+            raise leaf
+        if isinstance(leaf, anyio.get_cancelled_exc_class()) and _cancelled():
+            raise error
+    leaf = next((leaf for leaf in leaves if isinstance(leaf, errors.YourcallError)), leaves[0])
+    match leaf:
+        case errors.Paused():
+            return _error(f"{tool.name} failed.")
+        case errors.NotAnswered():
+            return _unanswered(leaf, ctx.on_skip)
+        case errors.YourcallError():
+            return _error(str(leaf))
+    log.error("The tool %s failed", tool.name, exc_info=error)
+    return _error(f"{tool.name} failed ({type(leaf).__name__}).")
+
+
+def _unanswered(ending: errors.NotAnswered, on_skip: str) -> Returned:
+    content = {"ok": False, "error": ending.text}
+    if ending.note:
+        content["note"] = ending.note
+    if isinstance(ending, errors.Skipped):
+        content["instruction"] = INSTRUCTIONS[on_skip]
+    status: Any = ending.ending
+    return Returned(content, status)
+
+
+def _error(text: str) -> Returned:
+    return Returned({"ok": False, "error": text}, "failed")
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    else:
+        yield error
+
+
+def _cancelled() -> bool:
+    """Whether it is us who cancel; a `CancelledError` that strays out of a body is an ordinary failure."""
+    return anyio.current_effective_deadline() == float("-inf")
+
+
+async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interrupt) -> Pending | None:
+    """The ask at which the body stands now, if it stands where the interrupt was recorded; None if it does not.
+
+    Another question at the same place is the caller's to see: its digest differs.
+    """
+    match await replay(tool, ctx, args):
+        case Pending(interrupt=found) as pending if (found.key, found.occurrence) == (
+            interrupt.key,
+            interrupt.occurrence,
+        ):
+            return pending
+    return None
+
+
+async def accept(ask: Ask[T], payload: Json) -> T:
+    """The payload as the ask's own type, checked. Raises `Rejected`, or `CheckFailed` if a check breaks."""
+    try:
+        value = ask.parse(payload)
+        if ask.check is not None:
+            await _checked(ask.check, value)
+        return value
+    except errors.Rejected:
+        raise
+    except Exception:
+        log.exception("The check of a %s answer failed", ask.kind)
+        raise errors.CheckFailed from None
+
+
+async def _checked(check: Check[T], value: T) -> None:
+    if inspect.iscoroutinefunction(check):
+        await check(value)
+    elif inspect.isawaitable(outcome := await anyio.to_thread.run_sync(check, value)):
+        await outcome

@@ -1,0 +1,212 @@
+"""Logs in one SQLite file: WAL, every commit synced, one writer at a time.
+
+A dozen plain statements over aiosqlite. The connection belongs to one thread, so a lock keeps each transaction's
+statements together; it is shielded, so that a cancelled request never leaves one half done.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Final
+
+import aiosqlite
+import anyio
+
+from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
+from yourcall.errors import Busy
+from yourcall.ports import Appended, Found, Key, Lease, Listed, Row, Snapshot
+
+BUSY_MS: Final = 5_000
+
+_LOAD: Final = """
+SELECT c.head, c.tail, c.phase, c.expires_at, c.runner, c.lease_until, e.seq, e.at, e.kind, e.body
+FROM conversation c LEFT JOIN entry e ON e.conversation = c.key AND e.seq > coalesce(?, c.tail - 1)
+WHERE c.owner = ? AND c.id = ? ORDER BY e.seq
+"""
+_CREATE: Final = "INSERT INTO conversation (owner, id, updated_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_ADVANCE: Final = """
+UPDATE conversation SET head = ?, tail = ?, phase = ?, expires_at = ?, updated_at = ?,
+    lease_until = CASE WHEN runner IS ? THEN lease_until ELSE ? END, runner = ?
+WHERE owner = ? AND id = ? AND head = ? AND (? IS NULL OR runner IS ? OR runner IS NULL OR lease_until <= ?)
+RETURNING key
+"""
+_INSERT: Final = "INSERT INTO entry (conversation, seq, at, kind, ref, body) VALUES "
+_ASKED: Final = "INSERT INTO interrupt (id, conversation, asked) VALUES (?, ?, ?)"
+_ENDED: Final = "UPDATE interrupt SET ended = ? WHERE id = ? AND conversation = ?"
+_FIND: Final = """
+SELECT c.id, a.seq, a.at, a.kind, a.body, e.seq, e.at, e.kind, e.body
+FROM interrupt i JOIN conversation c ON c.key = i.conversation
+JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
+LEFT JOIN entry e ON e.conversation = i.conversation AND e.seq = i.ended
+WHERE i.id = ? AND c.owner = ?
+"""
+_DUE: Final = """
+SELECT owner, id FROM conversation WHERE expires_at <= ?
+UNION SELECT owner, id FROM conversation WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= ?)
+LIMIT ?
+"""
+
+
+class SQLiteStore:
+    """A `Store` in the file at `path`, or in memory for `":memory:"`. `clock` returns Unix seconds."""
+
+    def __init__(self, path: str, *, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self._clock = clock
+        self._lock = anyio.Lock()
+        self._opened: aiosqlite.Connection | None = None
+
+    async def open(self) -> None:
+        """Connect and bring the schema up to date. Raises `Busy` if the file stays locked."""
+        db = await aiosqlite.connect(self.path, isolation_level=None)
+        self._opened = db
+        try:
+            await db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+            await db.execute("PRAGMA journal_mode = WAL")
+            await db.execute("PRAGMA synchronous = FULL")
+            await db.execute("PRAGMA foreign_keys = ON")
+            await self._upgrade()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        db, self._opened = self._opened, None
+        if db is not None:
+            with anyio.CancelScope(shield=True):
+                await db.close()
+
+    async def load(self, key: Key, *, after: int | None = None) -> Snapshot:
+        async with self._lock:
+            rows = list(await self._db.execute_fetchall(_LOAD, (after, key.owner, key.id)))
+        now = self._clock()
+        if not rows:
+            return Snapshot(now)
+        head, tail, phase, expires_at, runner, until, *_ = rows[0]
+        lease = None if runner is None else Lease(runner, until)
+        entries = tuple(load(*row[6:]) for row in rows if row[6] is not None)
+        return Snapshot(now, True, head, Row(tail, phase, expires_at, lease), entries)
+
+    async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row) -> Appended:
+        try:
+            async with self._transaction() as db:
+                now = self._clock()
+                if head == 0:
+                    await db.execute(_CREATE, (key.owner, key.id, now))
+                conversation = await self._advance(db, key, head, head + len(entries), row, now)
+                if conversation is None:
+                    raise _Lost
+                if entries:
+                    await self._insert(db, conversation, entries)
+        except _Lost:
+            return Appended.LOST
+        except sqlite3.IntegrityError as error:
+            # Another message of the client's id is in the log; any other clash would be a bug of ours, and is loud.
+            if "entry.ref" in str(error) and any(entry.kind == "user" for entry in entries):
+                return Appended.DUPLICATE
+            raise
+        return Appended.DONE
+
+    async def renew(self, key: Key, runner: str, seconds: float) -> bool:
+        sql = "UPDATE conversation SET lease_until = ? WHERE owner = ? AND id = ? AND runner = ? RETURNING key"
+        async with self._transaction() as db:
+            rows = await db.execute_fetchall(sql, (self._clock() + seconds, key.owner, key.id, runner))
+        return bool(list(rows))
+
+    async def release(self, key: Key, runner: str) -> None:
+        sql = "UPDATE conversation SET runner = NULL, lease_until = NULL WHERE owner = ? AND id = ? AND runner = ?"
+        async with self._transaction() as db:
+            await db.execute(sql, (key.owner, key.id, runner))
+
+    async def find(self, owner: str, interrupt_id: str) -> Found | None:
+        async with self._lock:
+            rows = list(await self._db.execute_fetchall(_FIND, (interrupt_id, owner)))
+        if not rows:
+            return None
+        conversation, *stored = rows[0]
+        asked = load(*stored[:4]).body
+        ending = load(*stored[4:]).body if stored[4] is not None else None
+        assert isinstance(asked, Asked)
+        assert ending is None or isinstance(ending, Answered | Closed)
+        return Found(Key(owner, conversation), asked.interrupt, ending)
+
+    async def due(self, limit: int) -> Sequence[Key]:
+        now = self._clock()
+        async with self._lock:
+            rows = await self._db.execute_fetchall(_DUE, (now, now, limit))
+        return [Key(owner, conversation) for owner, conversation in rows]
+
+    async def conversations(self, owner: str, limit: int = 100) -> Sequence[Listed]:
+        sql = "SELECT id, phase, updated_at FROM conversation WHERE owner = ? ORDER BY updated_at DESC LIMIT ?"
+        async with self._lock:
+            rows = await self._db.execute_fetchall(sql, (owner, limit))
+        return [Listed(*row) for row in rows]
+
+    async def delete(self, key: Key) -> bool:
+        sql = "DELETE FROM conversation WHERE owner = ? AND id = ? RETURNING key"
+        async with self._transaction() as db:
+            rows = await db.execute_fetchall(sql, (key.owner, key.id))
+        return bool(list(rows))
+
+    # ----------------------------------------------------------------- within a transaction
+
+    async def _advance(
+        self, db: aiosqlite.Connection, key: Key, head: int, new_head: int, row: Row, now: float
+    ) -> int | None:
+        """Move the row from `head` on: the compare-and-swap that decides who was first."""
+        runner, until = (row.lease.runner, row.lease.until) if row.lease else (None, None)
+        values = (new_head, row.tail, row.phase, row.expires_at, now, runner, until, runner)
+        guard = (key.owner, key.id, head, runner, runner, now)
+        rows = list(await db.execute_fetchall(_ADVANCE, (*values, *guard)))
+        return rows[0][0] if rows else None
+
+    async def _insert(self, db: aiosqlite.Connection, conversation: int, entries: Sequence[Entry]) -> None:
+        values = [v for e in entries for v in (conversation, e.seq, e.at, e.kind, e.ref, dump(e))]
+        await db.execute(_INSERT + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(entries)), values)
+        for entry in entries:
+            match entry.body:
+                case Asked(interrupt):
+                    await db.execute(_ASKED, (interrupt.id, conversation, entry.seq))
+                case Answered(interrupt=interrupt_id) | Closed(interrupt=interrupt_id):
+                    await db.execute(_ENDED, (entry.seq, interrupt_id, conversation))
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[aiosqlite.Connection]:
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                db = self._db
+                try:
+                    await db.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    raise Busy("The store is busy. Try again in a moment.") from error
+                try:
+                    yield db
+                    await db.execute("COMMIT")
+                except BaseException:
+                    if db.in_transaction:
+                        await db.execute("ROLLBACK")
+                    raise
+
+    @property
+    def _db(self) -> aiosqlite.Connection:
+        if self._opened is None:
+            raise Busy("The store is closed.")
+        return self._opened
+
+    async def _upgrade(self) -> None:
+        """Run the schema's files that this database has not seen, in order, each in one transaction."""
+        scripts = sorted(files("yourcall.store").joinpath("schema").iterdir(), key=lambda script: script.name)
+        async with self._transaction() as db:
+            (version,) = next(iter(await db.execute_fetchall("PRAGMA user_version")))
+            for number, script in enumerate(scripts[version:], version + 1):
+                for statement in script.read_text().split(";\n"):
+                    await db.execute(statement)
+                await db.execute(f"PRAGMA user_version = {number}")
+
+
+class _Lost(Exception):
+    pass

@@ -1,0 +1,196 @@
+"""`@tool`: a typed function becomes a tool that a model can call.
+
+The schema that the model sees and the validation of what it sends come from the function's signature; a first
+parameter annotated `Context` is injected and hidden. `def` tools run in worker threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Concatenate, Generic, ParamSpec, TypeAlias, get_origin, get_type_hints, overload
+
+import anyio.to_thread
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+from typing_extensions import TypeVar
+
+from yourcall import errors
+from yourcall.context import Context
+from yourcall.entries import Json, storable
+from yourcall.ports import ToolSpec
+
+D = TypeVar("D", default=Any, contravariant=True)
+D2 = TypeVar("D2")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+When: TypeAlias = Callable[[Context[Any]], bool | Awaitable[bool]]
+"""Whether a tool is offered to the model at a step. Asked before each step, with a context that cannot ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[D]):
+    """A tool: what the model sees of it, and how its body is run. Made by `@tool`; call it to call the function."""
+
+    name: str
+    description: str
+    schema: Json
+    fn: Callable[..., Any]
+    arguments: type[BaseModel]
+    takes_context: bool
+    hold: bool = False
+    idempotent: bool = False
+    when: When | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The plain function, for tests and for calls from other code."""
+        return self.fn(*args, **kwargs)
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, self.description, self.schema)
+
+    @property
+    def rerun(self) -> bool:
+        """Whether its body may be executed again after a crash: it knows of re-execution, or is idempotent."""
+        return self.takes_context or self.idempotent
+
+    def parse(self, args: str) -> dict[str, Any]:
+        """The model's JSON as the function's arguments. Raises `ToolError`, in words that let the model mend it."""
+        try:
+            parsed = self.arguments.model_validate_json(args or "{}")
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_input=False, include_context=False)
+            raise errors.ToolError("; ".join(_fault(fault["loc"], fault["msg"]) for fault in faults)) from None
+        fields = type(parsed).model_fields
+        return {field.alias or name: getattr(parsed, name) for name, field in fields.items()}
+
+    async def invoke(self, ctx: Context[Any], arguments: dict[str, Any]) -> Json:
+        """Run the body from the top; what it returns, as the model reads it: text or JSON."""
+        call = functools.partial(self.fn, *([ctx] if self.takes_context else []), **arguments)
+        if inspect.iscoroutinefunction(self.fn):
+            with ctx.at_home(sync=False):
+                value = await call()
+        else:
+            value = await anyio.to_thread.run_sync(_in_thread, ctx, call, abandon_on_cancel=True)
+        return _readable(self.name, value)
+
+
+def _in_thread(ctx: Context[Any], call: Callable[[], Any]) -> Any:
+    with ctx.at_home(sync=True):
+        return call()
+
+
+def _readable(name: str, value: Any) -> Json:
+    try:
+        return storable(to_jsonable_python(value, inf_nan_mode="strings", bytes_mode="base64"))
+    except (PydanticSerializationError, ValueError, RecursionError):
+        message = f"{name} returned a {type(value).__name__} that cannot be turned into JSON."
+        raise errors.ProgrammingError(message) from None
+
+
+def _fault(loc: tuple[int | str, ...], message: str) -> str:
+    return f"{'.'.join(map(str, loc))}: {message}" if loc else message
+
+
+# --------------------------------------------------------------------------- the decorator
+
+
+@overload
+def tool(fn: Callable[Concatenate[Context[D2], P], Any], /) -> Tool[D2]: ...
+@overload
+def tool(fn: Callable[..., Any], /) -> Tool[Any]: ...
+@overload
+def tool(
+    *, name: str | None = None, when: When | None = None, hold: bool = False, idempotent: bool = False
+) -> _Decorator: ...
+def tool(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    when: When | None = None,
+    hold: bool = False,
+    idempotent: bool = False,
+) -> Any:
+    """Make a tool of a typed function; its docstring tells the model what it does.
+
+    `name` is the function's own by default. `when` offers it only at some steps. `hold=True` makes it wait for the
+    other calls of its step, and not run at all if one of those asked the user. `idempotent=True` says that it may
+    be executed again after a crash. Raises `ProgrammingError` for a signature that no model could fill.
+    """
+    frame = inspect.currentframe()
+    scope = dict(frame.f_back.f_locals) if frame and frame.f_back else {}
+    make = functools.partial(_make, scope=scope, name=name, when=when, hold=hold, idempotent=idempotent)
+    return make if fn is None else make(fn)
+
+
+class _Decorator:
+    """The type of `@tool(...)`, for type checkers."""
+
+    @overload
+    def __call__(self, fn: Callable[Concatenate[Context[D2], P], Any], /) -> Tool[D2]: ...
+    @overload
+    def __call__(self, fn: Callable[..., Any], /) -> Tool[Any]: ...
+    def __call__(self, fn: Any, /) -> Any: ...
+
+
+def _make(fn: Callable[..., Any], *, scope: dict[str, Any], name: str | None, **flags: Any) -> Tool[Any]:
+    name = name or fn.__name__
+    try:
+        hints = get_type_hints(fn, localns=scope, include_extras=True)
+    except NameError as error:
+        raise errors.ProgrammingError(f"{name}: {error}. Its annotations must be known when it is decorated.") from None
+    parameters = list(inspect.signature(fn).parameters.values())
+    takes_context = bool(parameters) and _is_context(hints.get(parameters[0].name))
+    arguments = _arguments(name, parameters[takes_context:], hints)
+    return Tool(
+        name=name,
+        description=inspect.getdoc(fn) or "",
+        schema=_schema(arguments),
+        fn=fn,
+        arguments=arguments,
+        takes_context=takes_context,
+        **flags,
+    )
+
+
+def _is_context(hint: Any) -> bool:
+    return hint is Context or get_origin(hint) is Context
+
+
+def _arguments(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for number, parameter in enumerate(parameters):
+        hint = hints.get(parameter.name)
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise errors.ProgrammingError(f"{name}: {parameter} cannot be filled by a model; name each parameter.")
+        if hint is None and parameter.annotation is parameter.empty:
+            raise errors.ProgrammingError(f"{name}: annotate the parameter {parameter.name!r} with its type.")
+        if _is_context(hint):
+            raise errors.ProgrammingError(f"{name}: the Context must be the first parameter.")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        # Numbered fields with aliases: a parameter may be called `copy` or `_x` without meeting BaseModel's own names.
+        fields[f"field{number}"] = (Annotated[hint, Field(alias=parameter.name)], default)
+    try:
+        return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise errors.ProgrammingError(f"{name}: {str(error).splitlines()[0]}") from None
+
+
+class _PlainSchema(GenerateJsonSchema):
+    """Without titles: they repeat the names and cost tokens in every request."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _schema(arguments: type[BaseModel]) -> Json:
+    schema = arguments.model_json_schema(schema_generator=_PlainSchema)
+    schema.pop("title", None)
+    return {"type": "object", "properties": {}} | schema
