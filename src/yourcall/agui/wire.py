@@ -1,0 +1,166 @@
+"""What a log says, in AG-UI's words: messages, and questions as interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from ag_ui import core
+
+from yourcall import entries
+from yourcall.entries import Answered, Asked, Assistant, Closed, Entry, Json, Result, User
+from yourcall.errors import Fault, Refused, Rejected
+from yourcall.log import Log
+
+REASON: Final = "input_required"
+"""Why a run was interrupted. With `tool_call`, some clients would make up a tool's result from the raw answer."""
+
+
+def messages(log: Log) -> list[Json]:
+    """The conversation as AG-UI messages, in the order in which the model reads it. Needs a complete log.
+
+    A call that still waits has no tool message; what the user wrote during a step follows that step's results.
+    """
+    results = {e.body.call: e.body for e in log.entries if isinstance(e.body, Result) and not e.scope}
+    said: list[tuple[int, core.UserMessage]] = []
+    told: list[core.Message] = []
+    for entry in log.entries:
+        match entry.body:
+            case User(text) as body:
+                said.append((entry.seq, core.UserMessage(id=user_id(body, entry.seq), content=text)))
+            case Assistant() as step if not entry.scope:
+                told += [message for seq, message in said if seq <= step.seen]
+                said = [(seq, message) for seq, message in said if seq > step.seen]
+                told.append(_assistant(step))
+                told += [_tool(results[call.id]) for call in step.calls if call.id in results]
+    told += [message for _, message in said]
+    return [message.model_dump(by_alias=True) for message in told]
+
+
+def interrupts(log: Log) -> list[Json]:
+    """Every question of the conversation, open or closed, in the order in which they were asked."""
+    known, endings = Known(log), _endings(log)
+    return [known.interrupt(ask, endings.get(ask.id)).model_dump(by_alias=True) for ask in known.asks.values()]
+
+
+def ending(body: Answered | Closed, interrupt: entries.Interrupt | None = None) -> Json:
+    """How a question closed. The answer is shown, in the form in which it was sent, where the kind lets it be."""
+    if isinstance(body, Closed):
+        return {"kind": body.ending} | ({"note": body.note} if body.note else {})
+    match interrupt:
+        case entries.Interrupt(kind="questions"):
+            return {"kind": "answered", "answer": {"answers": body.value}}
+        case entries.Interrupt(kind="form"):
+            return {"kind": "answered", "answer": body.value}
+        case _:
+            return {"kind": "answered"}
+
+
+def faults(refusal: Refused) -> list[Json]:
+    """What is wrong with an answer, field by field."""
+    found = refusal.faults if isinstance(refusal, Rejected) else [Fault("", str(refusal), refusal.slug)]
+    return [{"pointer": fault.pointer, "detail": fault.message, "type": fault.slug} for fault in found]
+
+
+class Known:
+    """What a frame needs of earlier entries: which tool a call is of, and what an answer answers."""
+
+    def __init__(self, log: Log = Log()) -> None:  # noqa: B008  # a log is immutable
+        self.tools: dict[str, str] = {}
+        self.asks: dict[str, entries.Interrupt] = {}
+        for entry in log.entries:
+            self.take(entry)
+
+    def take(self, entry: Entry) -> None:
+        match entry.body:
+            case Assistant(calls=calls):
+                self.tools.update((call.id, call.tool) for call in calls)
+            case Asked(interrupt):
+                self.asks[interrupt.id] = interrupt
+
+    def interrupt(
+        self, ask: entries.Interrupt, ended: Answered | Closed | None = None, errors: Sequence[Json] = ()
+    ) -> core.Interrupt:
+        """A question as AG-UI carries it; all that is ours is under `metadata.yourcall`."""
+        ours = {
+            "kind": ask.kind,
+            "ask": ask.ask,
+            "digest": ask.digest,
+            "tool": self.tools.get(ask.call_id),
+            "to": ask.to,
+            "errors": list(errors) or None,
+        }
+        return core.Interrupt(
+            id=ask.id,
+            reason=REASON,
+            tool_call_id=ask.call_id,
+            message=ask.message or None,
+            response_schema=_answer_schema(ask),
+            expires_at=_iso(ask.expires_at),
+            metadata={
+                "yourcall": {name: value for name, value in ours.items() if value is not None}
+                | {"ending": ending(ended, ask) if ended else None}
+            },
+        )
+
+
+def _endings(log: Log) -> dict[str, Answered | Closed]:
+    return {e.body.interrupt: e.body for e in log.entries if isinstance(e.body, Answered | Closed)}
+
+
+def user_id(body: User, seq: int) -> str:
+    return body.id or f"user-{seq}"
+
+
+def result_id(call_id: str) -> str:
+    return f"{call_id}-result"
+
+
+def status_of(result: Result) -> Json:
+    """AG-UI has no word for why a call has no proper result; ours keeps a skip from looking like a success."""
+    return {"yourcall": {"status": result.status}} if result.status != "ok" else None
+
+
+def _assistant(step: Assistant) -> core.AssistantMessage:
+    calls = [
+        core.ToolCall(id=call.id, function=core.FunctionCall(name=call.tool, arguments=call.args))
+        for call in step.calls
+    ]
+    return core.AssistantMessage(id=step.message_id, content=step.text or None, tool_calls=calls or None)
+
+
+def _tool(result: Result) -> core.ToolMessage:
+    return core.ToolMessage(
+        id=result_id(result.call), tool_call_id=result.call, content=result.text, metadata=status_of(result)
+    )
+
+
+def _iso(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _answer_schema(ask: entries.Interrupt) -> Json:
+    """JSON Schema of the answer, for clients that draw a form of their own."""
+    match ask:
+        case entries.Interrupt(kind="questions", ask={"questions": [*questions]}):
+            answers = {"type": "array", "items": _QUESTION_ANSWER, "minItems": len(questions)}
+            answers["maxItems"] = len(questions)
+            return {"type": "object", "properties": {"answers": answers}, "required": ["answers"]}
+        case entries.Interrupt(ask={"schema": dict(schema)}):
+            return schema
+        case _:
+            return None
+
+
+_QUESTION_ANSWER: Final = {
+    "type": "object",
+    "properties": {
+        "selected": {"type": "array", "items": {"type": "string"}},
+        "other": {"type": ["string", "null"]},
+        "note": {"type": ["string", "null"]},
+        "skipped": {"type": "boolean"},
+    },
+}

@@ -1,0 +1,121 @@
+"""The stand-alone app: the router with the chat page around it, for one computer or behind a sign-in of its own."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from yourcall.engine import Engine
+from yourcall.errors import Refused
+from yourcall.web.assets import Assets
+from yourcall.web.problems import JsonResponse, ProblemResponse, WrongHost
+from yourcall.web.router import create_router
+from yourcall.web.visitors import Visitors, visitor
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def create_app(
+    engine: Engine[Any],
+    *,
+    user: Callable[..., Any] | None = None,
+    title: str = "Yourcall",
+    notice: str | None = None,
+    secret: bytes | None = None,
+    allowed_origins: Iterable[str] = (),
+) -> FastAPI:
+    """A chat page with all it needs, ready for a server: `/`, the router's endpoints, `/healthz` and `/readyz`.
+
+    Without `user`, each browser is somebody: fit for loopback addresses, and requests to other names are refused.
+    `secret` signs the cookies by which browsers are known again; without one, a restart forgets them. `title` and
+    `notice` are shown above the chat. The other arguments are those of `create_router`.
+    """
+    app = FastAPI(title=title, lifespan=engine.lifespan, docs_url=None, redoc_url=None)
+    router = create_router(
+        engine, user=user or visitor, title=title, notice=notice or None, allowed_origins=allowed_origins
+    )
+    app.include_router(router)
+    assets = Assets()
+
+    @app.get("/", include_in_schema=False)
+    async def page(request: Request) -> Response:
+        return assets.response("index.html", request)
+
+    @app.get("/healthz", include_in_schema=False)
+    async def alive() -> Response:
+        return JsonResponse({"status": "ok"})
+
+    @app.get("/readyz", include_in_schema=False)
+    async def ready() -> Response:
+        if engine.draining:
+            return JsonResponse({"status": "draining"}, 503, {"Retry-After": "2"})
+        return JsonResponse({"status": "ready"})
+
+    app.add_exception_handler(HTTPException, _no_such_route)
+    if user is None:
+        app.add_middleware(Visitors, secret=secret or secrets.token_bytes(32))
+        app.add_middleware(LoopbackOnly)
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+async def _no_such_route(request: Request, error: Exception) -> Response:
+    """What the app itself refuses looks like what the router refuses."""
+    assert isinstance(error, HTTPException)
+    refusal = Refused(error.detail)
+    refusal.slug = "method-not-allowed" if error.status_code == 405 else "not-found"
+    refusal.status = error.status_code
+    return ProblemResponse(refusal)
+
+
+class SecurityHeaders:
+    """ASGI middleware: scripts and frames are ours alone, and nothing tells other sites where the user was."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guard(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, guard)
+
+
+class LoopbackOnly:
+    """ASGI middleware: a page that rebinds its own name to this machine still sends that name as `Host`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not is_loopback(HTTPConnection(scope).headers.get("host", "")):
+            await ProblemResponse(WrongHost())(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a `Host` header names this machine by a loopback address or as localhost."""
+    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    try:
+        return name.lower() == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,162 @@
+"""Reading a body: only JSON, only so much of it, and only what has one meaning and can be stored.
+
+Python's own reader takes more than JSON: NaN, duplicate keys (the last one wins, elsewhere the first), numbers
+that become infinite. Whatever two readers could disagree about is refused here, before anything looks at it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from starlette.requests import Request
+
+from yourcall.entries import Json
+from yourcall.web.problems import InvalidRequest, InvalidText, MalformedJson, MediaType, TooLarge
+
+LIMIT: Final = 256 << 10
+"""Bytes that a request may bring."""
+DEPTH: Final = 32
+ID_RULE: Final = "Expected up to 200 printable characters without a slash."
+
+_SUSPECT: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+async def read_json(request: Request, *, limit: int = LIMIT, optional: bool = False) -> Json:
+    """The request's JSON; None where there is no body and there need not be one.
+
+    Raises `MediaType`, `TooLarge`, `MalformedJson` or `InvalidText`. A body that is too large is not read to its end.
+    """
+    media_type = request.headers.get("content-type")
+    if media_type is not None and not _is_json(media_type):
+        raise MediaType
+    data = await _read(request, limit)
+    if not data and optional:
+        return None
+    if media_type is None:
+        raise MediaType
+    return parse(data)
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and (len(announced) > 15 or int(announced) > limit):
+        raise TooLarge(limit)
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > limit:
+            raise TooLarge(limit)
+    return bytes(data)
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type.partition(";")[0].strip().lower() == "application/json"
+
+
+def parse(data: bytes) -> Json:
+    """Strict JSON (RFC 8259, with unique keys) of text that can be stored. Raises `MalformedJson`, `InvalidText`."""
+    try:
+        text = data.decode()
+        value = _decoder.decode(text)
+    except (ValueError, RecursionError):
+        raise MalformedJson from None
+    # both walks are for what hardly ever comes: few brackets cannot nest deeply, and only an escape hides a NUL
+    if text.count("[") + text.count("{") > DEPTH:
+        _check_depth(value)
+    if _SUSPECT.search(text):
+        _check_text(value)
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("duplicate key")
+    return members
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("out of range")
+    return number
+
+
+def _not_json(name: str) -> None:
+    raise ValueError(name)
+
+
+_decoder: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_not_json)
+
+
+def _check_depth(value: Json) -> None:
+    level = [value]
+    for _ in range(DEPTH):
+        level = [item for container in level for item in _containers(container)]
+        if not level:
+            return
+    raise MalformedJson
+
+
+def _containers(container: Json) -> Iterator[Json]:
+    items = container.values() if isinstance(container, dict) else container
+    return (item for item in items if isinstance(item, dict | list))
+
+
+def _check_text(value: Json, pointer: str = "") -> None:
+    """The pointer of a key that cannot be stored is its object's: it could not be sent back either."""
+    match value:
+        case str() if _UNSTORABLE.search(value):
+            raise InvalidText(pointer)
+        case dict():
+            for name, item in value.items():
+                _check_text(name, pointer)
+                _check_text(item, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
+        case list():
+            for index, item in enumerate(value):
+                _check_text(item, f"{pointer}/{index}")
+
+
+# --------------------------------------------------------------------------- what our own routes take
+
+
+def members(body: Json, *names: str) -> dict[str, Json]:
+    """The body as an object with no other members than these. Raises `InvalidRequest`."""
+    if not isinstance(body, dict):
+        raise InvalidRequest("", "Expected an object.")
+    for name in body:
+        if name not in names:
+            raise InvalidRequest("/" + name.replace("~", "~0").replace("/", "~1"), "Unexpected field.", "unknown-field")
+    return body
+
+
+def text_of(body: dict[str, Json], name: str) -> str:
+    """A member that must be text with something in it."""
+    text = body.get(name)
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidRequest(f"/{name}", "Write something." if isinstance(text, str) else "Expected a text.")
+    return text
+
+
+def optional_text_of(body: dict[str, Json], name: str) -> str | None:
+    text = body.get(name)
+    if not isinstance(text, str | None):
+        raise InvalidRequest(f"/{name}", "Expected a text.")
+    return text
+
+
+def id_of(body: dict[str, Json], name: str) -> str | None:
+    """An id that the client chose: it goes into paths and indexes."""
+    chosen = optional_text_of(body, name)
+    if chosen is not None and not is_id(chosen):
+        raise InvalidRequest(f"/{name}", ID_RULE)
+    return chosen
+
+
+def is_id(text: str) -> bool:
+    return 0 < len(text) <= 200 and text.isprintable() and "/" not in text

@@ -1,0 +1,52 @@
+"""The endpoints of questions: answer one, or skip it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from yourcall import agui
+from yourcall.engine import Engine
+from yourcall.errors import AlreadyAnswered, Closed
+from yourcall.web.bodies import members, optional_text_of, read_json
+from yourcall.web.problems import JsonResponse, ProblemResponse
+from yourcall.web.users import user_of
+
+
+class Interrupts:
+    """What was recorded is what comes back, also to whoever sends the same answer again."""
+
+    def __init__(self, engine: Engine[Any]) -> None:
+        self._engine = engine
+
+    async def answer(self, id: str, request: Request) -> Response:
+        """Answer a question: the body is the answer. `If-Match` with the question's digest answers no other."""
+        payload, user = await read_json(request), user_of(request)
+        digest = _digest(request.headers.get("if-match"))
+        try:
+            recorded = await self._engine.answer(id, payload, user=user, digest=digest)
+        except (Closed, AlreadyAnswered) as refusal:
+            return await self._over(id, user, refusal)
+        return JsonResponse({"id": id, "ending": agui.ending(recorded)})
+
+    async def skip(self, id: str, request: Request) -> Response:
+        """Close a question without an answer; a `note` tells the agent why."""
+        body, user = members(await read_json(request, optional=True) or {}, "note"), user_of(request)
+        try:
+            recorded = await self._engine.skip(id, user=user, note=optional_text_of(body, "note") or None)
+        except (Closed, AlreadyAnswered) as refusal:
+            return await self._over(id, user, refusal)
+        return JsonResponse({"id": id, "ending": agui.ending(recorded)})
+
+    async def _over(self, id: str, user: str, refusal: Closed | AlreadyAnswered) -> Response:
+        """Too late: how it closed goes along, so that a second tab can show it without asking again."""
+        found = await self._engine.find(id, user=user)
+        return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
+
+
+def _digest(if_match: str | None) -> str | None:
+    """The entity tag of `If-Match`; `*` is any question that is there."""
+    tag = (if_match or "").strip().removeprefix("W/").strip('"')
+    return tag if tag and tag != "*" else None

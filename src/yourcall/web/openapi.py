@@ -1,0 +1,145 @@
+"""What the endpoints take and give, for OpenAPI: words beside the code, since bodies are read by hand."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from yourcall.entries import Json
+
+
+def _object(required: str = "", **properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": required.split(), "additionalProperties": False}
+
+
+def _body(schema: Json, *, required: bool = True) -> Json:
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema}}}}
+
+
+def _json(description: str, schema: Json) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+_TEXT: Final = {"type": "string"}
+_NULL_TEXT: Final = {"type": ["string", "null"]}
+_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200}
+_ANY: Final[Json] = {}
+_OBJECT: Final = {"type": "object"}
+_PHASE: Final = {"enum": ["run", "waiting", "done"]}
+_ENDING: Final = {
+    "type": "object",
+    "properties": {
+        "kind": {
+            "enum": "answered skipped declined expired superseded cancelled unavailable changed".split(),
+        },
+        "note": _TEXT,
+        "answer": _ANY,
+    },
+    "required": ["kind"],
+}
+_AGENT: Final = _object("name standIn", name=_TEXT, standIn=_NULL_TEXT)
+_INTERRUPT: Final = {
+    "type": "object",
+    "description": "An AG-UI interrupt; ours is under metadata.yourcall: kind, ask, digest, tool, to, ending.",
+}
+_STREAM: Final = {
+    "description": "AG-UI events; the last is RUN_FINISHED or RUN_ERROR, else the stream was cut.",
+    "content": {"text/event-stream": {"schema": _TEXT}},
+}
+_PROBLEM: Final = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "description": "Ends in the slug, after the last slash."},
+        "title": _TEXT,
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "A sentence for people."},
+        "ending": _ENDING,
+        "errors": {
+            "type": "array",
+            "items": _object("pointer detail type", pointer=_TEXT, detail=_TEXT, type=_TEXT),
+        },
+    },
+    "required": ["type", "title", "status", "detail"],
+}
+
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    "4XX": {
+        "description": "Refused (RFC 9457); nothing was changed.",
+        "content": {"application/problem+json": {"schema": _PROBLEM}},
+    },
+}
+
+CREATE: Final[dict[str, Any]] = {
+    "status_code": 201,
+    "openapi_extra": _body(_object(id=_ID), required=False),
+    "responses": {201: _json("Created.", _object("id", id=_ID))},
+}
+LIST: Final[dict[str, Any]] = {
+    "responses": {
+        200: _json(
+            "The latest first.",
+            _object(
+                "conversations",
+                conversations={
+                    "type": "array",
+                    "items": _object("id phase updatedAt", id=_ID, phase=_PHASE, updatedAt=_TEXT),
+                },
+            ),
+        )
+    }
+}
+SNAPSHOT: Final[dict[str, Any]] = {
+    "responses": {
+        200: _json(
+            "The conversation.",
+            _object(
+                "id head phase done agent messages interrupts",
+                id=_ID,
+                head={"type": "integer"},
+                phase=_PHASE,
+                done={
+                    "anyOf": [
+                        _object("reason retryable message", reason=_TEXT, retryable={"type": "boolean"}, message=_TEXT),
+                        {"type": "null"},
+                    ]
+                },
+                agent=_AGENT,
+                messages={"type": "array", "items": {"type": "object", "description": "An AG-UI message."}},
+                interrupts={"type": "array", "items": _INTERRUPT},
+            ),
+        )
+    }
+}
+DELETE: Final[dict[str, Any]] = {"status_code": 204}
+MESSAGE: Final[dict[str, Any]] = {
+    "status_code": 202,
+    "openapi_extra": _body(_object("text", text=_TEXT, id=_ID)),
+    "responses": {202: _json("Recorded.", _object("seq", seq={"type": "integer"}))},
+}
+NOTHING: Final[dict[str, Any]] = {
+    "status_code": 202,
+    "openapi_extra": _body(_object(), required=False),
+    "responses": {202: _json("Recorded.", _object())},
+}
+EVENTS: Final[dict[str, Any]] = {
+    "openapi_extra": {
+        "parameters": [
+            {"name": "Last-Event-ID", "in": "header", "schema": {"type": "integer"}},
+            {"name": "after", "in": "query", "schema": {"type": "integer"}},
+        ]
+    },
+    "responses": {200: _STREAM},
+}
+_ENDED: Final = {200: _json("How the question closed.", _object("id ending", id=_TEXT, ending=_ENDING))}
+ANSWER: Final[dict[str, Any]] = {
+    "openapi_extra": _body(_ANY) | {"parameters": [{"name": "If-Match", "in": "header", "schema": _TEXT}]},
+    "responses": _ENDED,
+}
+SKIP: Final[dict[str, Any]] = {
+    "openapi_extra": _body(_object(note=_NULL_TEXT), required=False),
+    "responses": _ENDED,
+}
+AGUI: Final[dict[str, Any]] = {
+    "openapi_extra": _body({"type": "object", "description": "AG-UI's RunAgentInput."}),
+    "responses": {200: _STREAM},
+}
+ABOUT: Final[dict[str, Any]] = {"responses": {200: _json("The agent.", _object("agent", agent=_AGENT))}}

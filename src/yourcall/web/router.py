@@ -1,0 +1,76 @@
+"""The endpoints, for any FastAPI app: `app.include_router(create_router(engine, user=current_user), prefix="/chat")`.
+
+Nothing in this layer knows a rule of a conversation; what it adds to the engine is who asks, what may be asked,
+and how the answer looks on the wire. What is somebody else's is not there: the owner is part of every key, so an
+unknown id and a foreign one get the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from yourcall.engine import Engine
+from yourcall.web import openapi
+from yourcall.web.assets import Assets
+from yourcall.web.conversations import Conversations
+from yourcall.web.interrupts import Interrupts
+from yourcall.web.origins import Origins
+from yourcall.web.problems import JsonResponse, Route
+from yourcall.web.runs import Runs
+from yourcall.web.sse import HEARTBEAT
+from yourcall.web.streams import Streams
+from yourcall.web.users import signed_in
+
+
+def create_router(
+    engine: Engine[Any],
+    *,
+    user: Callable[..., Any],
+    allowed_origins: Iterable[str] = (),
+    title: str = "",
+    notice: str | None = None,
+    heartbeat: float = HEARTBEAT,
+) -> APIRouter:
+    """The endpoints of an engine, to be included in an app.
+
+    `user` is a dependency of the app that returns who is signed in, as a non-empty id; None is nobody, and so is a
+    401 that it raises. `allowed_origins` are other sites whose pages may write here, such as
+    "https://app.example"; the app adds CORS headers itself. `title` names the agent, and `notice` says what people
+    must know of it. `heartbeat` is how many seconds a stream may be silent.
+    """
+    streams = Streams(heartbeat)
+    about = {"name": title, "standIn": notice}
+    conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
+    runs, assets = Runs(engine, streams), Assets()
+
+    async def tell(request: Request) -> Response:
+        """Whom the user talks to."""
+        return JsonResponse({"agent": about})
+
+    async def card(name: str, request: Request) -> Response:
+        return assets.response(name, request)
+
+    router = APIRouter(route_class=Route, responses=openapi.PROBLEMS)
+    require = [Depends(Origins(allowed_origins)), Depends(signed_in(user))]
+    for method, path, endpoint, described in (
+        ("POST", "/conversations", conversations.create, openapi.CREATE),
+        ("GET", "/conversations", conversations.list, openapi.LIST),
+        ("GET", "/conversations/{id}", conversations.read, openapi.SNAPSHOT),
+        ("DELETE", "/conversations/{id}", conversations.delete, openapi.DELETE),
+        ("POST", "/conversations/{id}/messages", conversations.say, openapi.MESSAGE),
+        ("POST", "/conversations/{id}/resume", conversations.resume, openapi.NOTHING),
+        ("POST", "/conversations/{id}/cancel", conversations.cancel, openapi.NOTHING),
+        ("GET", "/conversations/{id}/events", conversations.events, openapi.EVENTS),
+        ("POST", "/interrupts/{id}/answer", interrupts.answer, openapi.ANSWER),
+        ("POST", "/interrupts/{id}/skip", interrupts.skip, openapi.SKIP),
+        ("POST", "/agui", runs.run, openapi.AGUI),
+        ("GET", "/about", tell, openapi.ABOUT),
+    ):
+        router.add_api_route(path, endpoint, methods=[method], dependencies=require, **described)
+    router.add_api_route("/cards/{name:path}", card, methods=["GET"], include_in_schema=False)
+    return router
