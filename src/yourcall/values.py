@@ -3,7 +3,7 @@
 Plain JSON is its own encoding. Anything else becomes an object with the one key `$`, `{"$": [tag, ...]}`, and a
 user's object that has this key is wrapped in such a tag itself: data is never taken for a tag. A stored name
 never leads to an import: enums, dataclasses, named tuples and models are looked up among the classes that the
-type hint reaches (`hints.py`). Decoding runs no validator and no `__post_init__`: the value was valid when it
+type hint reaches (`classes.py`). Decoding runs no validator and no `__post_init__`: the value was valid when it
 was stored, and rules may have changed since.
 """
 
@@ -16,15 +16,14 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from enum import Enum, Flag
-from functools import cached_property
 from types import NoneType
 from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from yourcall.classes import attributes, is_bare, is_model, is_named_tuple, make_model, make_object, reach
 from yourcall.entries import Json, canonical
 from yourcall.errors import ReplayMismatch, Unstorable
-from yourcall.hints import is_model, is_named_tuple, reach
 
 MAX_DEPTH: Final = 64
 """How deep containers may be nested; what contains itself is deeper than that."""
@@ -55,6 +54,27 @@ def decode(data: Json, hint: object = None) -> Any:
             f"A stored value does not fit its type any more ({type(error).__name__}): a class that it is made of "
             "was renamed, changed or is no longer named by the annotation."
         ) from None
+
+
+def plain(data: Json) -> Json:
+    """A stored value as it is shown: without tags, a class as its fields, text for what JSON lacks."""
+    if type(data) is list:
+        return [plain(item) for item in data]
+    if type(data) is not dict:
+        return data
+    if TAG not in data:
+        return {name: plain(item) for name, item in data.items()}
+    match data[TAG]:
+        case ["dict", members] | ["object" | "model", _, members, *_]:
+            return {name: plain(item) for name, item in members.items()}
+        case ["tuple" | "set" | "frozenset", items] | ["named", _, items]:
+            return plain(items)
+        case ["enum" | "flag", *_, shown]:
+            return shown
+        case ["datetime" | "time", *_]:
+            return _read(data, None).isoformat()
+        case [_, text]:
+            return text
 
 
 # --------------------------------------------------------------------------- writing
@@ -133,8 +153,8 @@ class _Writer:
             return {TAG: self._enum(value)}
         if is_named_tuple(cls) and not object.__getstate__(value):
             return {TAG: ["named", self._name(value), self.items(value)]}
-        if dataclasses.is_dataclass(cls) and _is_bare(cls):
-            return {TAG: ["object", self._name(value), self.members(_state(value))]}
+        if dataclasses.is_dataclass(cls) and is_bare(cls):
+            return {TAG: ["object", self._name(value), self.members(attributes(value))]}
         if is_model(cls):
             return {TAG: self._model(value)}
         base = next((base for base in cls.__mro__ if base in _WRITERS), None)
@@ -144,7 +164,8 @@ class _Writer:
         """By name, which outlives a change of values; a combination of flags has only its value."""
         if isinstance(value, Flag) and value.name not in type(value).__members__:
             return ["flag", self._name(value), value.value]
-        return ["enum", self._name(value), value.name]
+        shown = [self(value.value)] if type(value.value) in (str, int) else []
+        return ["enum", self._name(value), value.name, *shown]
 
     def _model(self, value: Any) -> list[Json]:
         fields = {name: item for name, item in vars(value).items() if name in type(value).__pydantic_fields__}
@@ -165,26 +186,6 @@ class _Writer:
         return name
 
 
-def _state(value: object) -> dict[str, Any]:
-    """All attributes, in slots or not, fields or not, but for what typing or a cache left there."""
-    state = object.__getstate__(value)
-    attributes: dict[str, Any] = {}
-    for part in state if isinstance(state, tuple) else (state,):
-        attributes |= part or {}
-    attributes.pop("__orig_class__", None)
-    cls = type(value)
-    return {n: item for n, item in attributes.items() if not isinstance(getattr(cls, n, None), cached_property)}
-
-
-def _is_bare(cls: type) -> bool:
-    """Whether an instance is nothing but its attributes: not a dataclass that is also, say, an exception."""
-    try:
-        object.__new__(cls)
-    except TypeError:
-        return False
-    return True
-
-
 def _int(write: _Writer, value: int) -> Json:
     return value if value.bit_length() <= _MAX_PLAIN_BITS else {TAG: ["int", hex(value)]}
 
@@ -194,7 +195,7 @@ def _float(write: _Writer, value: float) -> Json:
 
 
 def _datetime(write: _Writer, value: datetime | time) -> Json:
-    naive = value.replace(tzinfo=None, fold=0).isoformat()
+    naive = value.replace(tzinfo=None).isoformat()
     zone, tag = _zone(value.tzinfo), type(value).__name__
     if value.fold:
         return {TAG: [tag, naive, zone, value.fold]}
@@ -292,43 +293,10 @@ def _zoned(zone: Json = None, fold: int = 0) -> dict[str, Any]:
     return {"tzinfo": zone and ZoneInfo(zone), "fold": fold}
 
 
-def _make_object(cls: type[Any], state: dict[str, Any]) -> Any:
-    """Without its constructor. A field that is newer than the value has its default."""
-    value = object.__new__(cls)
-    for one in dataclasses.fields(cls):
-        if one.name in state:
-            continue
-        if one.default is not dataclasses.MISSING:
-            state[one.name] = one.default
-        elif one.default_factory is not dataclasses.MISSING:
-            state[one.name] = one.default_factory()
-        elif one.init:
-            raise LookupError(one.name)
-    for name, item in state.items():
-        object.__setattr__(value, name, item)
-    return value
-
-
-def _make_model(cls: Any, known: Any, fields_set: list[str], extra: Any, private: Any) -> Any:
-    """Without its validators. A field that is newer than the value has its default; one that is gone is left out."""
-    state: dict[str, Any] = {}
-    for name, one in cls.__pydantic_fields__.items():
-        if name not in known and one.is_required():
-            raise LookupError(name)
-        state[name] = known[name] if name in known else one.get_default(call_default_factory=True, validated_data=state)
-    value = cls.__new__(cls)
-    object.__setattr__(value, "__dict__", state)
-    object.__setattr__(value, "__pydantic_fields_set__", set(fields_set))
-    if not cls.__pydantic_root_model__:
-        object.__setattr__(value, "__pydantic_extra__", extra)
-        object.__setattr__(value, "__pydantic_private__", private)
-    return value
-
-
 _INSTANCES: Final[dict[str, Callable[..., Any]]] = {
-    "enum": lambda cls, name: cls[name],
+    "enum": lambda cls, name, shown=None: cls[name],
     "flag": lambda cls, value: cls(value),
     "named": tuple.__new__,
-    "object": _make_object,
-    "model": _make_model,
+    "object": make_object,
+    "model": make_model,
 }

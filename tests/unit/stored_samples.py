@@ -74,6 +74,11 @@ class Owner:
     levels: frozenset[Level] = frozenset()
 
 
+@dataclass(frozen=True)
+class Boss(Owner):
+    reports: int = 0
+
+
 @dataclass
 class Node:
     value: int
@@ -173,6 +178,7 @@ SAMPLES: dict[str, tuple[Any, Any]] = {
     "nested": ({"a": [1, {"b": [None, 2.5]}]}, None),
     "order of keys": ({"b": 1, "a": 2}, None),
     "deepest": (deep(64), None),
+    "wide": ([[n] for n in range(65)] + [{"n": n} for n in range(65)], None),
     "tuple": ((1, (), ("a", [2])), None),
     "set": ({"a", "b", "c", "d", "e"}, None),
     "frozenset": (frozenset({(1, 2), (1, "2"), frozenset({b"x"})}), None),
@@ -195,6 +201,7 @@ SAMPLES: dict[str, tuple[Any, Any]] = {
     "dataclass": (Plan("p", ["t"], Owner(Color.RED, frozenset({Level.LOW})), Point(1, 2.0)), Plan),
     "frozen, with slots": ([Point(1), Point(2, float("inf"))], list[Point]),
     "inherited slots": (SlottedChild(1, Rights.READ), SlottedChild),
+    "inherited fields": (Boss(Color.RED, frozenset({Level.HIGH}), 3), Boss),
     "recursive dataclass": (Node(1, Node(2, Node(3))), Node),
     "generic dataclass": (Box[Point](Point(1)), Box[Point]),
     "pydantic dataclass": (Checked(Decimal("1.5")), Checked),

@@ -1,7 +1,8 @@
-"""Which classes a type hint reaches: the only ones that a stored value may name.
+"""The app's own classes in stored values: which of them a type hint reaches, and how instances are made again.
 
 A name in the log is data. It is never imported; it is looked up among the enums, dataclasses, named tuples and
-pydantic models that the hint is made of, with all that their fields are made of.
+pydantic models that the hint is made of, with all that their fields are made of. An instance is put together
+from its attributes, past its constructor and its validators.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import SimpleNamespace
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,6 @@ def _parts(hint: object) -> Iterable[object]:
         return _fields(hint) if _is_ours(hint) or is_typeddict(hint) else ()
     if isinstance(hint, Enum):  # in a Literal
         return (type(hint),)
-    if get_origin(hint) is Annotated:
-        return (get_args(hint)[0],)
     inner = (getattr(hint, name, None) for name in ("__supertype__", "__value__"))  # a NewType, a type alias
     return (*get_args(hint), get_origin(hint), *inner)
 
@@ -111,3 +110,59 @@ def _resolved(annotation: object, owner: type) -> Iterator[object]:
         yield get_type_hints(holder, vars(module) if module else {}, names, include_extras=True)["it"]
     except (NameError, AttributeError, TypeError, SyntaxError):
         return
+
+
+# --------------------------------------------------------------------------- instances
+
+
+def attributes(value: object) -> dict[str, Any]:
+    """All attributes, in slots or not, fields or not, but for what typing or a cache left there."""
+    state = object.__getstate__(value)
+    found: dict[str, Any] = {}
+    for part in state if isinstance(state, tuple) else (state,):
+        found |= part or {}
+    found.pop("__orig_class__", None)
+    cls = type(value)
+    return {n: item for n, item in found.items() if not isinstance(getattr(cls, n, None), cached_property)}
+
+
+def is_bare(cls: type) -> bool:
+    """Whether an instance is nothing but its attributes: not a dataclass that is also, say, an exception."""
+    try:
+        object.__new__(cls)
+    except TypeError:
+        return False
+    return True
+
+
+def make_object(cls: type[Any], state: dict[str, Any]) -> Any:
+    """Without its constructor. A field that is newer than the value has its default."""
+    value = object.__new__(cls)
+    for one in dataclasses.fields(cls):
+        if one.name in state:
+            continue
+        if one.default is not dataclasses.MISSING:
+            state[one.name] = one.default
+        elif one.default_factory is not dataclasses.MISSING:
+            state[one.name] = one.default_factory()
+        elif one.init:
+            raise LookupError(one.name)
+    for name, item in state.items():
+        object.__setattr__(value, name, item)
+    return value
+
+
+def make_model(cls: Any, known: Any, fields_set: list[str], extra: Any, private: Any) -> Any:
+    """Without its validators. A field that is newer than the value has its default; one that is gone is left out."""
+    state: dict[str, Any] = {}
+    for name, one in cls.__pydantic_fields__.items():
+        if name not in known and one.is_required():
+            raise LookupError(name)
+        state[name] = known[name] if name in known else one.get_default(call_default_factory=True, validated_data=state)
+    value = cls.__new__(cls)
+    object.__setattr__(value, "__dict__", state)
+    object.__setattr__(value, "__pydantic_fields_set__", set(fields_set))
+    if not cls.__pydantic_root_model__:
+        object.__setattr__(value, "__pydantic_extra__", extra)
+        object.__setattr__(value, "__pydantic_private__", private)
+    return value
