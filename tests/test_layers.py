@@ -21,16 +21,16 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "values": 1, "hints": 1, "log": 1,
+    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "log": 1,
     "asks": 2, "questions": 2, "forms": 2, "events": 2,
     "ports": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
-    "answers": 6, "engine": 6,
+    "follow": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "ask_user": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
-    "web": 9, "cli": 9,
+    "web": 9, "serve": 9, "cli": 9,
 }  # fmt: skip
 
 IMPLEMENTATIONS = 7
@@ -45,8 +45,8 @@ ONLY_IN = {
     "aiosqlite": {"store"},
     "fastapi": {"web"},
     "itsdangerous": {"web"},
-    "starlette": {"web"},
-    "uvicorn": {"cli"},
+    "starlette": {"web", "serve"},
+    "uvicorn": {"serve"},
 }
 """Who knows what: a library that is named here is imported nowhere else."""
 

@@ -11,7 +11,6 @@ import argparse
 import errno
 import importlib
 import ipaddress
-import logging
 import os
 import secrets
 import socket
@@ -20,16 +19,13 @@ import threading
 import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from yourcall.engine import Engine
-
-DRAIN_SECONDS: Final = 20
-"""How long a stopping server waits for open requests; what is not done by then is carried on at the next start."""
 
 
 class Refusal(Exception):
@@ -54,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="yourcall", description="Interactive tools for LLM agents.")
-    parser.add_argument("--version", action="version", version=f"yourcall {version('yourcall')}")
+    parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = commands.add_parser("demo", help="chat with the example coach; needs no key and no account")
@@ -65,6 +61,13 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("engine", metavar="MODULE:ENGINE", help="where your Engine is, for instance app:engine")
     _listening(serve, data=".yourcall")
     return parser
+
+
+def _version() -> str:
+    try:
+        return f"yourcall {version('yourcall')}"
+    except PackageNotFoundError:
+        return "yourcall, not installed: run from its source"
 
 
 def _listening(parser: argparse.ArgumentParser, *, data: str) -> None:
@@ -133,7 +136,7 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _secret(folder: Path) -> str:
+def _secret(folder: Path) -> bytes:
     """The key that signs the cookies: made once, readable by its owner only."""
     path = folder / "cookie-secret"
     with suppress(FileExistsError), open(path, "x", encoding="ascii", opener=_private) as file:
@@ -141,7 +144,7 @@ def _secret(folder: Path) -> str:
     secret = path.read_text(encoding="ascii")
     if len(secret) < 64:  # cut off while it was written; a short key would be guessable
         raise Refusal(f"{path} is incomplete. Delete it; who has chatted before will then start anew.")
-    return secret
+    return secret.encode()
 
 
 def _private(path: str, flags: int) -> int:
@@ -180,26 +183,21 @@ def _run(
     folder: Path,
     *,
     title: str,
-    notice: str = "",
+    notice: str | None = None,
     browser: bool = False,
     access_log: bool = False,
 ) -> None:
     try:
-        import uvicorn
-
+        from yourcall.serve import run
         from yourcall.web import create_app
     except ModuleNotFoundError as missing:
         raise Refusal(f"{missing.name} is not installed: pip install 'yourcall[web]'") from None
     app = create_app(engine, title=title, notice=notice, secret=_secret(folder))
-    config = uvicorn.Config(
-        app, lifespan="on", log_level="info" if access_log else "warning", timeout_graceful_shutdown=DRAIN_SECONDS
-    )
-    logging.getLogger("uvicorn.access").addFilter(_without_query)
     url = _url(listener)
     print(f"{title}: {url}  (Ctrl+C stops it)", flush=True)
     if browser and _has_screen():
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    uvicorn.Server(config).run(sockets=[listener])
+    run(app, listener, access_log=access_log)
 
 
 def _url(listener: socket.socket) -> str:
@@ -212,16 +210,6 @@ def _has_screen() -> bool:
     if os.environ.get("CI"):
         return False
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-
-
-def _without_query(record: logging.LogRecord) -> bool:
-    """Keep query strings out of the access log: one day they hold a sign-in's `code` and `state`."""
-    if isinstance(record.args, tuple):
-        record.args = tuple(
-            value.partition("?")[0] if isinstance(value, str) and value.startswith("/") else value
-            for value in record.args
-        )
-    return True
 
 
 if __name__ == "__main__":

@@ -1,0 +1,109 @@
+"""An app on a socket, by uvicorn, until a signal comes.
+
+A stopping server takes no more connections, ends the streams that it has, whose readers come back to whoever serves
+next, lets other requests finish, and then closes the app: its engine gives the runs the time they need.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from typing import Any, Final
+
+import anyio
+import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+REQUEST_SECONDS: Final = 10
+"""How long a stopping server waits for requests that are no streams."""
+
+
+def run(app: ASGIApp, listener: socket.socket, *, access_log: bool = False) -> None:
+    """Serve until SIGINT (raised again as `KeyboardInterrupt`) or SIGTERM. Exits with 3 if the app does not start."""
+    streams = EndingStreams(app)
+    config = uvicorn.Config(
+        streams, lifespan="on", access_log=access_log, log_level="info" if access_log else "warning",
+        timeout_graceful_shutdown=REQUEST_SECONDS,
+    )  # fmt: skip
+    logging.getLogger("uvicorn.access").addFilter(without_query)
+    Server(config, streams).run(sockets=[listener])
+
+
+class Server(uvicorn.Server):
+    """Ends the streams before it waits for connections to close."""
+
+    def __init__(self, config: uvicorn.Config, streams: EndingStreams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._streams.end()
+        await super().shutdown(sockets)
+
+
+class EndingStreams:
+    """ASGI middleware: once `end` was called, whoever waits for the reader to leave is told that it has.
+
+    A response that is given up like this still gets its proper end, so that the reader sees no broken connection.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._ending = anyio.Event()
+
+    def end(self) -> None:
+        self._ending.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        response = Response(send)
+        await self._app(scope, self._watched(receive), response.send)
+        if self._ending.is_set():
+            await response.finish()
+
+    def _watched(self, receive: Receive) -> Receive:
+        read = False
+
+        async def watched() -> Message:
+            nonlocal read
+            if not read:
+                message = await receive()
+                read = not message.get("more_body", False)
+                return message
+            async with anyio.create_task_group() as tasks:  # after the body, only the reader's leaving can come
+                tasks.start_soon(self._cancel_at_end, tasks.cancel_scope)
+                await receive()
+                tasks.cancel_scope.cancel()
+            return {"type": "http.disconnect"}
+
+        return watched
+
+    async def _cancel_at_end(self, scope: anyio.CancelScope) -> None:
+        await self._ending.wait()
+        scope.cancel()
+
+
+class Response:
+    """Remembers how far a response has come."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._unfinished = False
+
+    async def send(self, message: Message) -> None:
+        self._unfinished = message["type"] == "http.response.start" or bool(message.get("more_body"))
+        await self._send(message)
+
+    async def finish(self) -> None:
+        if self._unfinished:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def without_query(record: logging.LogRecord) -> bool:
+    """Keep query strings out of the access log: one day they hold a sign-in's `code` and `state`."""
+    if isinstance(record.args, tuple):
+        args: tuple[Any, ...] = record.args
+        record.args = tuple(a.partition("?")[0] if isinstance(a, str) and a.startswith("/") else a for a in args)
+    return True
