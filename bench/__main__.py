@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE.parent
@@ -20,6 +20,8 @@ KEPT: Final = ROOT / ".bench"
 
 PEERS: Final = ("langgraph", "strands", "pyai", "oai")
 OUR_OWN: Final = ("import_time.py", "pause_cost.py")
+
+Wanted: TypeAlias = list[str | Path]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,23 +35,24 @@ def main(arguments: Sequence[str]) -> int:
 
 def compare(folder: Path, arguments: Sequence[str]) -> int:
     """Make the environments, then let the benchmark run and print its tables."""
-    ours = environment("ours", ["--require-hashes", "-r", ROOT / "requirements" / "bench.txt"], editable=True)
+    locked: Wanted = ["--require-hashes", "-r", ROOT / "requirements" / "bench.txt"]
+    ours = environment("ours", locked, editable=True)
     if ours is None or environment("reference", requirements(folder, "reference")) is None:
         return 1
     for peer in PEERS:
         environment(peer, requirements(folder, peer))
     work = KEPT / "work"
     work.mkdir(parents=True, exist_ok=True)
-    where = ["--venvs", KEPT / "venvs", "--work", work, "--out", KEPT / "results.json"]
+    where: Wanted = ["--venvs", KEPT / "venvs", "--work", work, "--out", KEPT / "results.json"]
     env = os.environ | {"BENCH_OURS": str(HERE / "peer_ours.py"), "BENCH_PY_OURS": str(ours)}
     return subprocess.run([sys.executable, folder / "compare.py", *where, *arguments], env=env, check=False).returncode
 
 
-def requirements(folder: Path, name: str) -> list[str | Path]:
+def requirements(folder: Path, name: str) -> Wanted:
     return ["-r", folder / "requirements" / f"{name}.txt"]
 
 
-def environment(name: str, wanted: Sequence[str | Path], *, editable: bool = False) -> Path | None:
+def environment(name: str, wanted: Wanted, *, editable: bool = False) -> Path | None:
     """The interpreter of an environment with these requirements, made if need be; None if it cannot be made."""
     uv = Path(sys.executable).parent / "uv"
     home = KEPT / "venvs" / name
@@ -58,8 +61,8 @@ def environment(name: str, wanted: Sequence[str | Path], *, editable: bool = Fal
     if stamp.exists() and stamp.read_text() == asked:
         return python
     print(f"# environment {name}", file=sys.stderr, flush=True)
-    into = [uv, "pip", "install", "--quiet", "--python", python]
-    steps: list[list[str | Path]] = [
+    into: Wanted = [uv, "pip", "install", "--quiet", "--python", python]
+    steps: list[Wanted] = [
         [uv, "venv", "--quiet", "--clear", "--python", sys.executable, home],
         [*into, *wanted],
     ]

@@ -21,10 +21,10 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "log": 1,
+    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "log": 1,
     "asks": 2, "questions": 2, "forms": 2, "events": 2,
     "ports": 3,
-    "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
+    "context": 4, "tasks": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
     "follow": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
