@@ -11,8 +11,8 @@ import functools
 import hashlib
 import inspect
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVarTuple, get_type_hints, overload
@@ -25,6 +25,7 @@ from yourcall import errors
 from yourcall.asks import Ask, Raw, digest, shown
 from yourcall.entries import Answered, Closed, Effect, Interrupt, Json, canonical
 from yourcall.log import CallLog
+from yourcall.tasks import to_the_end
 from yourcall.values import decode, encode
 
 D = TypeVar("D", default=Any, covariant=True)
@@ -227,20 +228,23 @@ class Context(Generic[D]):
         if before is not None and not repeatable:
             await self._write(Effect(self.call_id, name, effect.args, "unknown"))
             raise errors.OutcomeUnknown(name)
-        async with self._in_flight():
+
+        async def perform() -> Effect:
             if before is None:
                 await self._write(effect)
-            effect = await _run_effect(effect, fn, args, hints)
-            await self._write(effect)
-        return _stored(effect, hints)
+            ended = await _run_effect(effect, fn, args, hints)
+            await self._write(ended)
+            return ended
 
-    @asynccontextmanager
-    async def _in_flight(self) -> AsyncIterator[None]:
-        """From the record of its beginning to that of its end, an effect is not cut off by a pause or a cancel."""
+        with self._in_flight():
+            # From the record of its beginning to that of its end, neither a pause nor a cancel cuts it off.
+            return _stored(await to_the_end(perform), hints)
+
+    @contextmanager
+    def _in_flight(self) -> Iterator[None]:
         self._effects += 1
         try:
-            with anyio.CancelScope(shield=True):
-                yield
+            yield
         finally:
             self._effects -= 1
             self._settled.set()

@@ -33,6 +33,7 @@ from yourcall.loop import Contexts, Run, ask
 from yourcall.ports import Bus, Found, Key, Listed, Row, Store
 from yourcall.record import LEASE_SECONDS, Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
+from yourcall.tasks import to_the_end
 
 log = logging.getLogger("yourcall")
 
@@ -265,14 +266,18 @@ class Engine(Generic[D]):
     async def write(self, record: Record, decide: Decide, *, resume: bool = False) -> Written:
         """Write for the user's side or the sweep, and start the run that this makes possible.
 
-        Raises `Busy` while draining: nothing is taken that could not be carried on.
+        Raises `Busy` while draining: nothing is taken that could not be carried on. Once begun it is carried to its
+        end, whatever becomes of who asked for it: a lease that was taken is followed by its run.
         """
         if self.draining or self._tasks is None:
             raise errors.Busy
         try:
-            written = await record.write(decide, take=secrets.token_hex(8), resume=resume)
+            return await to_the_end(lambda: self._write(record, decide, resume))
         except errors.Stale:
             raise errors.NotFound("conversation") from None
+
+    async def _write(self, record: Record, decide: Decide, resume: bool) -> Written:
+        written = await record.write(decide, take=secrets.token_hex(8), resume=resume)
         if written.runner:
             self._start(record, written.runner)
         return written

@@ -122,7 +122,16 @@ async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interr
 
     Another question at the same place is the caller's to see: its digest differs.
     """
-    match await replay(tool, ctx, args):
+    landed: Landing = Missed()
+
+    async def execute() -> None:
+        nonlocal landed
+        landed = await replay(tool, ctx, args)
+
+    # A task of its own, as in a run: so a cancel of whoever answers is told from one that strays in the body.
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(execute)
+    match landed:
         case Pending(interrupt=found) as pending if (found.key, found.occurrence) == (
             interrupt.key,
             interrupt.occurrence,

@@ -180,16 +180,19 @@ class SQLiteStore:
             with anyio.CancelScope(shield=True):
                 db = self._db
                 try:
-                    await db.execute("BEGIN IMMEDIATE")
-                except sqlite3.OperationalError as error:
-                    raise Busy("The store is busy. Try again in a moment.") from error
-                try:
+                    await self._begin(db)
                     yield db
                     await db.execute("COMMIT")
                 except BaseException:
-                    if db.in_transaction:
-                        await db.execute("ROLLBACK")
+                    # After whatever is still on its way to the connection's thread; nothing if that has ended it.
+                    await db.rollback()
                     raise
+
+    async def _begin(self, db: aiosqlite.Connection) -> None:
+        try:
+            await db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise Busy("The store is busy. Try again in a moment.") from error
 
     @property
     def _db(self) -> aiosqlite.Connection:
