@@ -124,6 +124,7 @@ class Context(Generic[D]):
         if self._past is None:
             raise errors.Unavailable
         key, occurrence = self._place(key)
+        shown(ask)  # before anything else: it names what cannot be shown
         mark = digest(ask, key)
         asked = [i for i in self._past.asks if (i.key, i.occurrence) == (key, occurrence)]
         last = asked[-1] if asked else None
@@ -133,9 +134,10 @@ class Context(Generic[D]):
         if ending is None:
             raise self._paused(Pending(ask, last))
         if last.digest != mark:
-            raise errors.ReplayMismatch(
+            raise self._break(
                 f"Question {key!r} is not the one that was answered. Let what varies between executions come from "
-                "`await ctx.once(...)`, and give two questions two keys."
+                "`await ctx.once(...)`, and give two questions two keys.",
+                errors.ReplayMismatch,
             )
         self._taken.add(last.id)
         if isinstance(ending, Answered):
@@ -146,8 +148,9 @@ class Context(Generic[D]):
         try:
             return ask.decode(value)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise errors.ReplayMismatch(
-                f"The recorded answer does not fit the {ask.kind} ask any more ({type(error).__name__})."
+            raise self._break(
+                f"The recorded answer does not fit the {ask.kind} ask any more ({type(error).__name__}).",
+                errors.ReplayMismatch,
             ) from None
 
     def _place(self, key: str | None) -> tuple[str, int]:
@@ -208,6 +211,8 @@ class Context(Generic[D]):
 
     def effect_key(self, name: str) -> str:
         """An idempotency key for `once(name, ..., repeatable=True)`, the same in every execution of this call."""
+        if _effect.get() is None:
+            self._enter("effect_key")
         return _hash([self.user, self.conversation_id, self.call_id, "effect", name])
 
     async def _once(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], repeatable: bool) -> Any:
@@ -219,7 +224,11 @@ class Context(Generic[D]):
         effect = Effect(self.call_id, name, _args_digest(name, args, fn, hints), "begun")
         before = self._past.effects.get(name) if self._past else None
         if before and before.args != effect.args:
-            raise errors.ReplayMismatch(f"once({name!r}) was begun with other arguments in an earlier execution.")
+            raise self._break(
+                f"once({name!r}) was begun with other arguments in an earlier execution. Let what varies come from a "
+                "`once` of its own.",
+                errors.ReplayMismatch,
+            )
         if before and before.state != "begun":
             return _stored(before, hints)
         if self._record is None and self._past is not None:
@@ -257,20 +266,22 @@ class Context(Generic[D]):
 
     def _enter(self, what: str, *, at_home: bool = False) -> None:
         """Every call of the context comes through here: a pause stays a pause, a misuse stays one."""
+        if (inside := _effect.get()) is not None:
+            raise self._break(f"ctx.{what} inside once({inside!r}): ask before or after the effect, not in it.")
         if self.pending or self.missed:
             raise errors.Paused
         if self.broken:
             raise self.broken
-        if (inside := _effect.get()) is not None:
-            raise self._break(f"ctx.{what} inside once({inside!r}): ask before or after the effect, not in it.")
         if at_home and self._home is not None and self._home != _place_of_execution(self._sync):
             raise self._break(
                 f"ctx.{what} in another task or thread than the tool's own: their order would change between "
                 "executions. Ask in the tool's body itself (`asyncio.wait_for` starts a task of its own too)."
             )
 
-    def _break(self, message: str) -> errors.ProgrammingError:
-        self.broken = errors.ProgrammingError(message)
+    def _break(
+        self, message: str, kind: type[errors.ProgrammingError] = errors.ProgrammingError
+    ) -> errors.ProgrammingError:
+        self.broken = kind(message)
         return self.broken
 
     @contextmanager
@@ -320,7 +331,9 @@ async def _run_effect(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ..
         value = await fn(*args) if _is_async(fn) else await anyio.to_thread.run_sync(functools.partial(fn, *args))
         if inspect.isawaitable(value):
             value = await value
-    except (Exception, anyio.get_cancelled_exc_class()) as error:
+    except (KeyboardInterrupt, errors.Stale):
+        raise
+    except BaseException as error:  # also a stray cancel, or `sys.exit`: whatever it was, the effect has ended
         return Effect(begun.call, begun.name, begun.args, "failed", error=type(error).__name__)
     finally:
         _effect.reset(token)
