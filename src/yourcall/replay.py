@@ -18,7 +18,7 @@ import anyio.to_thread
 from yourcall import errors
 from yourcall.asks import Ask, Check
 from yourcall.context import Context, Pending
-from yourcall.entries import Interrupt, Json, Status
+from yourcall.entries import Interrupt, Json, Status, storable
 from yourcall.tools import Tool
 
 log = logging.getLogger("yourcall")
@@ -53,20 +53,21 @@ Landing: TypeAlias = Returned | Pending | Missed
 
 async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
     """Execute the tool's body from the top. Raises `Stale`, and cancellation; all else becomes a landing."""
+    raised = False
     try:
         landed = Returned(await tool.invoke(ctx, tool.parse(args)))
     except BaseException as error:
-        landed = _failed(tool, ctx, error)
+        landed, raised = _failed(tool, ctx, error), True
     with anyio.CancelScope(shield=True):
         await ctx.settled()
     if ctx.pending and not ctx.leftover:
         return ctx.pending
     if ctx.missed:
         return Missed()
-    if ctx.leftover:
-        return _error(MISMATCH)
     if ctx.broken:
         return _error(str(ctx.broken))
+    if ctx.leftover and (ctx.pending or not raised):
+        return _error(MISMATCH)
     return landed
 
 
@@ -101,7 +102,7 @@ def _unanswered(ending: errors.NotAnswered, on_skip: str) -> Returned:
 
 
 def _error(text: str) -> Returned:
-    return Returned({"ok": False, "error": text}, "failed")
+    return Returned({"ok": False, "error": storable(text)}, "failed")
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
