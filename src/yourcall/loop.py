@@ -153,14 +153,22 @@ class Run(Generic[D]):
                     await self._write(lambda log, now: ask(log, now, landed, self._agent))
                 case Returned(content, status):
                     await self._write(lambda log, now: [Result(call.id, content, status)])
-        except errors.Refused:
+        except errors.Closed:
             pass  # the call was closed meanwhile: whatever its body brought comes too late
+        except errors.Stale as stale:
+            if isinstance(stale.__cause__, Exception):
+                raise stale.__cause__ from None
+            raise
         finally:
             self._in_flight.discard(call.id)
             self._stir.set()
 
     async def _effect(self, effect: Effect) -> None:
-        await self._write(lambda log, now: [effect])
+        """Record an effect. What the store cannot record must not look like the tool's own failure: the run ends."""
+        try:
+            await self._write(lambda log, now: [effect])
+        except Exception as failure:
+            raise errors.Stale from failure
 
     async def _write(self, decide: Decide) -> None:
         await self.record.write(decide, runner=self.runner)
