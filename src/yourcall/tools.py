@@ -78,6 +78,9 @@ class Tool(Generic[D]):
                 value = await call()
         else:
             value = await anyio.to_thread.run_sync(_in_thread, ctx, call, abandon_on_cancel=True)
+            if inspect.isawaitable(value):  # an `async def` behind a plain wrapper
+                with ctx.at_home(sync=False):
+                    value = await value
         return _readable(self.name, value)
 
 
@@ -141,18 +144,22 @@ class _Decorator:
 
 
 def _make(fn: Callable[..., Any], *, scope: dict[str, Any], name: str | None, **flags: Any) -> Tool[Any]:
-    name = name or fn.__name__
+    name = name or getattr(fn, "__name__", None)
+    if name is None:
+        raise errors.ProgrammingError(f"@tool goes on a function; a {type(fn).__name__} is none.")
     try:
         hints = get_type_hints(fn, localns=scope, include_extras=True)
     except NameError as error:
         raise errors.ProgrammingError(f"{name}: {error}. Its annotations must be known when it is decorated.") from None
     parameters = list(inspect.signature(fn).parameters.values())
     takes_context = bool(parameters) and _is_context(hints.get(parameters[0].name))
+    if takes_context and parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+        raise errors.ProgrammingError(f"{name}: the Context is passed by position; put it before the `*`.")
     arguments = _arguments(name, parameters[takes_context:], hints)
     return Tool(
         name=name,
         description=inspect.getdoc(fn) or "",
-        schema=_schema(arguments),
+        schema=_schema(name, arguments),
         fn=fn,
         arguments=arguments,
         takes_context=takes_context,
@@ -190,7 +197,10 @@ class _PlainSchema(GenerateJsonSchema):
         return False
 
 
-def _schema(arguments: type[BaseModel]) -> Json:
-    schema = arguments.model_json_schema(schema_generator=_PlainSchema)
+def _schema(name: str, arguments: type[BaseModel]) -> Json:
+    try:
+        schema = arguments.model_json_schema(schema_generator=_PlainSchema)
+    except PydanticUserError as error:
+        raise errors.ProgrammingError(f"{name}: {str(error).splitlines()[0]}") from None
     schema.pop("title", None)
     return {"type": "object", "properties": {}} | schema
