@@ -425,9 +425,12 @@ class Conversation(Generic[D]):
         policy = self._engine.agent.on_message
         try:
             written = await self._engine.write(record, lambda log, now: decisions.say(log, text, id, policy))
-        except DuplicateMessage:
+        except (DuplicateMessage, errors.Waiting):
             entries = (await self.log()).entries
-            return [entry for entry in entries if isinstance(entry.body, User) and entry.body.id == id]
+            sent = [entry for entry in entries if isinstance(entry.body, User) and id and entry.body.id == id]
+            if not sent:
+                raise
+            return sent
         return written.entries
 
     async def answer(self, interrupt_id: str, payload: Json, *, digest: str | None = None) -> Answered:
