@@ -1,0 +1,379 @@
+/**
+ * `<yc-chat base=".">`: a whole chat. The conversation's id is in the URL's fragment or in `conversation="id"`.
+ *
+ * One loop keeps it true: read the snapshot, follow the events until the run ends, read the snapshot again, wait
+ * for a reason to look (an action here, another tab, a returning user, a few seconds), follow again. Where nothing
+ * runs `/events` ends at once, so that to look is to follow.
+ */
+
+/** @import { YcCard } from "./card.js" */
+/** @import { AgUiEvent, Interrupt, Snapshot } from "./wire.d.ts" */
+import { Client, Problem, persist } from "./client.js";
+import { composing, h } from "./dom.js";
+import { strings } from "./strings.js";
+
+const LOOK_MS = 4_000;
+const SLOW_MS = 250; // a stream that is open for longer than this follows a run
+const REASONS = ["hashchange", "focus", "online", "visibilitychange"]; // to see whether there is something new
+
+export class YcChat extends HTMLElement {
+  /** @type {Client} Set one of your own to send a token along. */
+  client = new Client(this.getAttribute("base") ?? ".");
+  /** @type {string | undefined} */
+  #id;
+  #head = 0;
+  /** @type {Map<string, HTMLElement>} What is drawn, by what it is: `m` a message, `t` a tool call, `c` a card. */
+  #drawn = new Map();
+  /** The message whose text is provisional: recorded or taken back in the end. */
+  #writing = "";
+  /** @type {(reason?: unknown) => void} Have the loop look for something new. */
+  #look = () => {};
+  #leave = () => {};
+  /** @type {BroadcastChannel | undefined} */
+  #tabs;
+  /** A message that may have arrived or not: sent again, it has the same id. @type {{ id: string, text: string } | undefined} */
+  #unsure;
+  #sending = false;
+  #atEnd = true;
+
+  #name = h("strong", { dir: "auto" }, this.getAttribute("name"));
+  #notice = h("p", { class: "yc-notice", dir: "auto" });
+  #list = h("div", { class: "yc-list" });
+  #thinking = h("p", { class: "yc-thinking", hidden: true }, h("span", { class: "yc-sr" }, strings.working));
+  #failure = h("div", { class: "yc-failure" });
+  #column = h("div", { class: "yc-column" },
+    h("p", { class: "yc-greeting" }, strings.greeting), this.#list, this.#thinking, this.#failure);
+  #scroller = h("div", {
+    class: "yc-scroller", tabindex: 0, role: "region", "aria-label": strings.conversation, scroll: () => this.#scrolled(),
+  }, this.#column);
+  #status = h("p", { class: "yc-status", role: "status" });
+  #spoken = h("div", { class: "yc-sr", "aria-live": "polite" });
+  #input = h("textarea", {
+    rows: 1, "aria-label": strings.message, dir: "auto", keydown: (/** @type {KeyboardEvent} */ event) => this.#typed(event),
+  });
+  #stop = h("button", {
+    type: "button", class: "yc-stop", hidden: true, click: () => this.#act((id) => this.client.cancel(id)),
+  }, strings.stop);
+
+  connectedCallback() {
+    if (!this.firstChild) this.#build();
+    this.#tabs = new BroadcastChannel("yourcall");
+    this.#tabs.onmessage = ({ data }) => data === this.#id && this.#look();
+    for (const type of REASONS) addEventListener(type, this.#arrive);
+    this.#arrive();
+  }
+
+  disconnectedCallback() {
+    this.#tabs?.close();
+    for (const type of REASONS) removeEventListener(type, this.#arrive);
+    this.#leave();
+    this.#id = undefined;
+  }
+
+  #build() {
+    const newChat = !this.hasAttribute("conversation") && h("a", { href: "#", class: "yc-quiet" }, strings.newChat);
+    const submit = (/** @type {Event} */ event) => (event.preventDefault(), this.#say());
+    const send = h("button", { class: "yc-primary yc-send" }, h("span", { class: "yc-sr" }, strings.send));
+    this.append(
+      h("header", { class: "yc-top" }, this.#name, newChat), this.#notice, this.#scroller,
+      h("footer", { class: "yc-bottom" }, this.#status,
+        h("form", { class: "yc-composer", submit }, this.#input, this.#stop, send)), this.#spoken,
+    );
+    this.addEventListener("yc-closed", () => (this.#touched(), this.#focus()));
+    this.addEventListener("yc-outdated", () => this.#look());
+    new ResizeObserver(() => this.#atEnd && this.#toEnd()).observe(this.#column);
+    this.client.about().then(({ agent }) => {
+      this.#name.textContent = agent.name || this.#name.textContent;
+      this.#notice.textContent = agent.standIn ?? "";
+    }, (error) => this.#tell(error.message));
+  }
+
+  // ------------------------------------------------------------------------- following
+
+  /** Show the conversation that the URL names; without a name, an empty page. */
+  #arrive = () => {
+    const id = this.getAttribute("conversation") ?? decodeURIComponent(location.hash.slice(1));
+    if (id === this.#id) return this.#look();
+    this.#leave();
+    [this.#id, this.#head, this.#writing, this.#atEnd] = [id, 0, "", true];
+    this.#drawn.clear();
+    this.#list.replaceChildren();
+    this.#failure.replaceChildren();
+    this.#tell();
+    this.#run();
+    if (id) this.#keepTrue(id);
+    else this.#focus();
+  };
+
+  async #keepTrue(id = "") {
+    const over = new AbortController();
+    const { signal } = over;
+    this.#leave = () => (over.abort(), this.#look());
+    let slow = 0;
+    const onCut = () => (clearTimeout(slow), this.#tell(strings.reconnecting));
+    const read = () => persist(async () => this.#draw(await this.client.snapshot(id, signal)), { signal, onCut });
+    try {
+      await read();
+      for (;;) {
+        const before = this.#head;
+        const news = new Promise((resolve) => (this.#look = resolve)); // from here on: following takes its time
+        await this.client.follow(id, before, (event, seq) => {
+          slow ||= setTimeout(() => this.#run(true), SLOW_MS);
+          this.#take(event, seq);
+        }, { signal, onCut });
+        clearTimeout(slow);
+        slow = 0;
+        this.#run();
+        if (this.#head > before) await read();
+        const timer = setInterval(() => document.hidden || this.#look(), LOOK_MS);
+        await news;
+        clearInterval(timer);
+      }
+    } catch (error) {
+      clearTimeout(slow);
+      if (signal.aborted) return;
+      this.#tell(/** @type {Error} */ (error).message);
+      this.#id = undefined; // the next reason to look begins anew
+    }
+  }
+
+  /** Something was written here: look, and have the other tabs look. */
+  #touched() {
+    this.#tabs?.postMessage(this.#id);
+    this.#look();
+  }
+
+  // ------------------------------------------------------------------------- drawing
+
+  /** @param {Snapshot} snapshot */
+  #draw({ head, phase, done, messages, interrupts }) {
+    this.#head = head;
+    this.#writing = "";
+    /** @type {HTMLElement[]} */ const wanted = [];
+    for (const { id, role, content, toolCalls = [] } of messages) {
+      if (content && role !== "tool") wanted.push(this.#message(id, role, content));
+      for (const call of toolCalls ?? []) {
+        const of = (/** @type {{ toolCallId?: string }} */ one) => one.toolCallId === call.id;
+        wanted.push(this.#tool(call.id, call.function.name, messages.find(of)));
+        wanted.push(...interrupts.filter(of).map((one) => this.#card(one)));
+      }
+    }
+    for (const [key, node] of this.#drawn) if (!wanted.includes(node) && !("pending" in node.dataset)) this.#drop(key);
+    wanted.forEach((node, n) => {
+      const there = this.#list.children[n];
+      if (there !== node) this.#list.insertBefore(node, there ?? null); // moved only where it must: a move loses the focus
+    });
+    this.#tell();
+    this.#run(phase === "run");
+    this.#fail(phase === "done" ? done : null);
+  }
+
+  /** One event of the stream. What comes twice, after a cut, draws the same. @param {AgUiEvent} event @param {number} [seq] */
+  #take(event, seq) {
+    const { type, messageId, toolCallId, value } = event;
+    this.#head = seq ?? this.#head;
+    this.#tell();
+    switch (type === "CUSTOM" ? event.name : type) {
+      case "TEXT_MESSAGE_START":
+        this.#drop(this.#writing);
+        this.#drop((this.#writing = `m${messageId}`)); // begins anew, should it be here from before a cut
+        this.#message(messageId, "assistant");
+        break;
+      case "TEXT_MESSAGE_CONTENT":
+        return this.#message(messageId, "assistant").lastElementChild?.append(event.delta);
+      case "TEXT_MESSAGE_END":
+        if (seq !== undefined) this.#recorded(messageId);
+        break;
+      case "TOOL_CALL_START":
+        this.#recorded(event.parentMessageId);
+        this.#tool(toolCallId, event.toolCallName);
+        break;
+      case "TOOL_CALL_RESULT":
+        this.#tool(toolCallId, "", event);
+        break;
+      case "yourcall.retracted":
+        this.#drop(`m${value.messageId}`);
+        break;
+      case "yourcall.user":
+        delete this.#message(value.id, "user", value.text).dataset.pending;
+        break;
+      case "yourcall.interrupt":
+        this.#speak(`${strings.asks}: ${this.#card(value).label}`);
+        break;
+      case "yourcall.closed":
+        for (const card of this.#cards) {
+          if (card.interrupt?.id === value.id) this.#change(card, () => card.close(value.ending));
+        }
+        break;
+      default:
+        return;
+    }
+    this.#run(true);
+  }
+
+  /** @param {string} key @param {() => HTMLElement} make @param {Element} [after] */
+  #node(key, make, after) {
+    const known = this.#drawn.get(key);
+    if (known) return known;
+    const node = make();
+    this.#drawn.set(key, node);
+    if (after) after.after(node);
+    else this.#list.append(node);
+    return node;
+  }
+
+  #drop(key = "") {
+    this.#drawn.get(key)?.remove();
+    this.#drawn.delete(key);
+  }
+
+  #message(id = "", role = "", text = "") {
+    return this.#node(`m${id}`, () =>
+      h("div", { class: `yc-${role}` },
+        h("span", { class: "yc-sr" }, role === "user" ? strings.you : strings.assistant),
+        h("p", { class: "yc-text", dir: "auto" }, text)));
+  }
+
+  /** A quiet line for a tool at work. @param {any} [result] */
+  #tool(id = "", name = "", result) {
+    const title = name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
+    const node = this.#node(`t${id}`, () => h("p", { class: "yc-tool", dir: "auto" }, title));
+    if (result) node.dataset.status = result.metadata?.yourcall?.status ?? "ok";
+    return node;
+  }
+
+  /** @param {Interrupt} interrupt */
+  #card(interrupt) {
+    const call = interrupt.toolCallId;
+    const after = this.#cards.filter((card) => card.interrupt?.toolCallId === call).pop() ?? this.#drawn.get(`t${call}`);
+    const make = () => Object.assign(document.createElement("yc-card"), { client: this.client });
+    const card = /** @type {YcCard} */ (this.#node(`c${interrupt.id}`, make, after)); // with its call, whichever asked first
+    this.#change(card, () => (card.interrupt = interrupt));
+    return card;
+  }
+
+  get #cards() {
+    return [.../** @type {NodeListOf<YcCard>} */ (this.#list.querySelectorAll("yc-card"))];
+  }
+
+  /** A card that closes under the focus hands it back. @param {YcCard} card @param {() => void} change */
+  #change(card, change) {
+    const focused = card.contains(document.activeElement);
+    change();
+    if (focused && !card.open) this.#focus();
+  }
+
+  #recorded(id = "") {
+    if (this.#writing !== `m${id}`) return;
+    this.#writing = "";
+    this.#speak(this.#drawn.get(`m${id}`)?.lastElementChild?.textContent ?? "");
+  }
+
+  /** @param {Snapshot["done"]} done */
+  #fail(done) {
+    this.#failure.replaceChildren();
+    if (!done || done.reason === "success") return;
+    const text = done.reason === "cancelled" ? strings.stopped : done.message || strings.failed;
+    const again = () => this.#act((id) => this.client.resume(id));
+    this.#failure.append(h("p", { role: "alert", dir: "auto" }, text));
+    if (done.retryable) this.#failure.append(h("button", { type: "button", click: again }, strings.retry));
+  }
+
+  #run(running = false) {
+    const cards = this.#cards;
+    let busy = this.#drawn.has(this.#writing);
+    for (const [key, node] of this.#drawn) {
+      if (key[0] !== "t") continue;
+      // a card tells more than its tool's name, but for the time in which the tool works on
+      const own = cards.filter(({ interrupt }) => `t${interrupt?.toolCallId}` === key);
+      const working = node.dataset.status === undefined && !own.some((card) => card.open);
+      node.hidden = own.length > 0 && !working;
+      busy ||= working;
+    }
+    this.#stop.hidden = !running;
+    this.#thinking.hidden = !running || busy;
+    if (running) this.#failure.replaceChildren();
+    this.#input.placeholder = cards.some((card) => card.open) ? strings.instead : strings.placeholder;
+    this.toggleAttribute("data-empty", this.#drawn.size === 0);
+  }
+
+  // ------------------------------------------------------------------------- acting
+
+  /** @param {(conversation: string) => Promise<unknown>} request @returns {Promise<boolean>} Whether it was done. */
+  async #act(request) {
+    this.#tell();
+    try {
+      await request(this.#id ?? "");
+    } catch (error) {
+      this.#tell(error instanceof Problem ? error.message : strings.unreachable);
+      return false;
+    }
+    this.#touched();
+    return true;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #typed(event) {
+    if (event.key !== "Enter" || event.shiftKey || composing(event)) return;
+    event.preventDefault();
+    if (!event.repeat) this.#say(); // a key that is held down since the last card sends nothing
+  }
+
+  /** Send what is written. If that fails, the text is back where it was. */
+  async #say() {
+    const text = this.#input.value.trim();
+    if (!text || this.#sending) return;
+    this.#sending = true;
+    const { id } = (this.#unsure = this.#unsure?.text === text ? this.#unsure : { id: newId(), text });
+    this.#input.value = "";
+    const node = this.#message(id, "user", text);
+    node.dataset.pending = "";
+    this.#run(true);
+    this.#toEnd();
+    const first = !this.#id;
+    const sent = await this.#act(async (conversation) => {
+      this.#id = conversation || (await this.client.create()).id;
+      if (first) history.replaceState(null, "", `#${encodeURIComponent(this.#id)}`);
+      await this.client.say(this.#id, text, id);
+    });
+    this.#sending = false;
+    delete node.dataset.pending;
+    if (sent) this.#unsure = undefined;
+    else {
+      this.#drop(`m${id}`);
+      this.#input.value = [text, this.#input.value].filter(Boolean).join("\n");
+        this.#run();
+    }
+    if (first && this.#id) this.#keepTrue(this.#id);
+  }
+
+  #tell(text = "") {
+    if (this.#status.textContent !== text) this.#status.textContent = text;
+  }
+
+  /** Tell those who listen instead of looking. */
+  #speak(text = "") {
+    this.#spoken.textContent = text;
+    setTimeout(() => this.#spoken.textContent === text && this.#spoken.replaceChildren(), 3_000); // not to be met again when browsing
+  }
+
+  /** Back to writing; where that would open an on-screen keyboard, only out of what is gone. */
+  #focus() {
+    const touch = matchMedia("(pointer: coarse)").matches;
+    (touch ? this.#scroller : this.#input).focus({ preventScroll: true });
+  }
+
+  #scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+    this.#atEnd = scrollHeight - scrollTop - clientHeight < 60;
+  }
+
+  /** Down to the newest, but never past the top of a question that waits. */
+  #toEnd() {
+    const waits = this.#cards.find((card) => card.open);
+    this.#scroller.scrollTop = Math.min(this.#scroller.scrollHeight, waits ? waits.offsetTop - 16 : Infinity);
+  }
+}
+
+/** 128 random bits; plain http has no `crypto.randomUUID`. */
+const newId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");

@@ -1,0 +1,209 @@
+/**
+ * The way to the server: a method for each route, typed errors, and a stream of events that survives cuts. A run
+ * ends with RUN_FINISHED or RUN_ERROR; a stream that stops without either was cut, and is opened again.
+ */
+
+/** @import { Agent, Ending, Fault, Interrupt, OnEvent, Patience, Snapshot } from "./wire.d.ts" */
+
+const LIMIT = 8 << 20; // characters of one frame
+const SILENCE = 45_000; // the server sends a comment every 15 s, so this long without a byte is a dead connection
+const TERMINAL = ["RUN_FINISHED", "RUN_ERROR"];
+
+/** A request that the server refused (RFC 9457); `message` is its detail, a sentence for people. */
+export class Problem extends Error {
+  /** @param {number} status @param {any} body */
+  constructor(status, body) {
+    super(body?.detail ?? body?.title ?? `HTTP ${status}`);
+    this.status = status;
+    this.slug = String(body?.type ?? "").split("/").pop();
+    /** @type {string | undefined} */
+    this.ending = body?.ending?.kind ?? body?.ending;
+    /** @type {Fault[]} */
+    this.errors = body?.errors ?? [];
+  }
+
+  /** Whether the same request may do better a little later. */
+  get transient() {
+    return this.status >= 500 || this.status === 429;
+  }
+}
+
+/** A stream that broke, or was never one; `reason` says how. Opening it again is the cure. */
+export class StreamError extends Error {
+  /** @param {"cut" | "too-long" | "not-a-stream"} reason */
+  constructor(reason) {
+    super(`The stream of events broke (${reason}).`);
+    this.reason = reason;
+  }
+}
+
+/**
+ * A parser of server-sent events (WHATWG HTML, 9.2.6): feed it decoded text in any pieces, with any line ends. An
+ * `id` comes only with the frame that set it.
+ *
+ * @param {(frame: { id: string | undefined, data: string }) => void} emit
+ * @returns {(text: string) => void} Throws `StreamError` where a frame outgrows `limit`.
+ */
+export function parser(emit, limit = LIMIT) {
+  /** @type {string[]} */ let data = [];
+  /** @type {string | undefined} */ let id;
+  let rest = "";
+  let held = 0;
+  let afterCR = false;
+
+  /** @param {string} line */
+  function take(line) {
+    if (line === "") {
+      if (data.length) emit({ id, data: data.join("\n") });
+      [data, id, held] = [[], undefined, 0];
+      return;
+    }
+    const [, field, value = ""] = line.match(/^([^:]*):? ?(.*)$/s) ?? [];
+    if (field === "data") held += data.push(value) && value.length;
+    if (field === "id" && !value.includes("\0")) id = value;
+  }
+
+  return (text) => {
+    if (afterCR && text[0] === "\n") text = text.slice(1);
+    if (text) afterCR = text.endsWith("\r");
+    rest += text;
+    if (/[\r\n]/.test(text)) {
+      const lines = rest.split(/\r\n|\r|\n/);
+      rest = lines.pop() ?? "";
+      lines.forEach(take);
+    }
+    if (rest.length + held > limit) throw new StreamError("too-long");
+  };
+}
+
+/**
+ * Do `attempt` until it succeeds, waiting longer after each failure; a refusal that time does not mend is thrown.
+ *
+ * @template T
+ * @param {() => Promise<T>} attempt
+ * @param {Patience} [options]
+ * @returns {Promise<T>}
+ */
+export async function persist(attempt, { signal, onCut } = {}) {
+  for (let failures = 1; ; failures++) {
+    const began = Date.now();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal?.aborted || (error instanceof Problem && !error.transient)) throw error;
+      if (Date.now() - began > 5_000) failures = 1; // it had worked for a while
+      onCut?.(failures);
+      // half of it is chance, so that a thousand pages do not come back in the same second
+      const pause = Math.min(15_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
+      await new Promise((resolve) => {
+        setTimeout(resolve, pause);
+        signal?.addEventListener("abort", resolve, { once: true });
+      });
+    }
+  }
+}
+
+const at = (id = "", last = "", of = "conversations") => `${of}/${encodeURIComponent(id)}${last && `/${last}`}`;
+
+/** The routes under `base`. `init` goes into every request: headers with a token, credentials. */
+export class Client {
+  /** @param {RequestInit} [init] */
+  constructor(base = ".", init = {}) {
+    this.base = base.replace(/\/$/, "");
+    this.init = init;
+  }
+
+  /** Whom the user talks to. @returns {Promise<{ agent: Agent }>} */
+  about() {
+    return this.#json("GET", "about");
+  }
+
+  /** @returns {Promise<{ id: string }>} */
+  create() {
+    return this.#json("POST", "conversations", {});
+  }
+
+  /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Snapshot>} */
+  snapshot(id, signal) {
+    return this.#json("GET", at(id), undefined, { signal });
+  }
+
+  /** Send a message; the same `id` again is harmless. */
+  say(conversation = "", text = "", id = "") {
+    return this.#json("POST", at(conversation, "messages"), { text, id });
+  }
+
+  /** Let a stopped run go on. */
+  resume(conversation = "") {
+    return this.#json("POST", at(conversation, "resume"), {});
+  }
+
+  /** Stop the run. */
+  cancel(conversation = "") {
+    return this.#json("POST", at(conversation, "cancel"), {});
+  }
+
+  /** @param {Interrupt} interrupt @param {any} answer @returns {Promise<{ id: string, ending: Ending }>} */
+  answer({ id, metadata }, answer) {
+    const headers = { "If-Match": `"${metadata.yourcall.digest}"` }; // the question that was read, and no other
+    return this.#json("POST", at(id, "answer", "interrupts"), answer, { headers });
+  }
+
+  /** @param {Interrupt} interrupt @returns {Promise<{ id: string, ending: Ending }>} */
+  skip({ id }, note = "") {
+    return this.#json("POST", at(id, "skip", "interrupts"), note ? { note } : {});
+  }
+
+  /**
+   * Hand over a conversation's events newer than `after` until its run has ended: at once, if nothing runs.
+   *
+   * @param {string} conversation @param {number} after @param {OnEvent} onEvent @param {Patience} [options]
+   */
+  follow(conversation, after, onEvent, options) {
+    return persist(() => this.#stream(conversation, after, options?.signal, (event, seq) => {
+      onEvent(event, seq);
+      after = seq ?? after;
+    }), options);
+  }
+
+  /**
+   * One connection, until the terminal event.
+   *
+   * @param {string} conversation @param {number} after @param {AbortSignal | undefined} signal @param {OnEvent} onEvent
+   */
+  async #stream(conversation, after, signal, onEvent) {
+    const headers = { Accept: "text/event-stream", "Last-Event-ID": String(after) };
+    const response = await this.#request("GET", at(conversation, "events"), { headers, signal });
+    const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+    if (!response.body || !isStream) throw new StreamError("not-a-stream");
+    let ended = false;
+    const feed = parser(({ id, data }) => {
+      const event = JSON.parse(data);
+      ended ||= TERMINAL.includes(event.type);
+      onEvent(event, id ? Number(id) : undefined);
+    });
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    while (!ended) {
+      const silent = setTimeout(() => reader.cancel(), SILENCE);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silent));
+      if (done) throw new StreamError("cut");
+      feed(value);
+    }
+    await reader.cancel();
+  }
+
+  /** @param {unknown} [body] @param {RequestInit} [init] */
+  async #json(method = "", path = "", body, init) {
+    const headers = { ...init?.headers, ...(body !== undefined && { "Content-Type": "application/json" }) };
+    const response = await this.#request(method, path, { ...init, headers, body: JSON.stringify(body) });
+    return response.json();
+  }
+
+  /** @param {RequestInit} init */
+  async #request(method = "", path = "", init) {
+    const headers = { ...Object.fromEntries(new Headers(this.init.headers)), ...init.headers };
+    const response = await fetch(`${this.base}/${path}`, { ...this.init, ...init, method, headers });
+    if (response.ok) return response;
+    throw new Problem(response.status, await response.json().catch(() => null));
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * `<yc-questions>`: one to a few questions, each with options, always with room for words of one's own.
+ *
+ * One question with one choice is answered by one click on an option. Otherwise all questions stand one below the
+ * other with radio buttons or boxes, and one button sends them. Labels go back exactly as they came.
+ */
+
+/** @import { Fault, Interrupt, KindMembers } from "./wire.d.ts" */
+import { h, uid } from "./dom.js";
+import { strings } from "./strings.js";
+
+/**
+ * @typedef {{ label: string, description?: string | null, recommended?: boolean }} Option
+ * @typedef {{ prompt: string, header?: string | null, multi?: boolean, options: Option[] }} Question
+ * @typedef {{ selected: string[], other?: string, note?: string, skipped?: boolean }} Answer
+ * @typedef {{ question: Question, ticks: HTMLInputElement[], other: HTMLInputElement, note: HTMLTextAreaElement, skip?: HTMLInputElement }} Field
+ */
+
+/** @implements {KindMembers} */
+export class YcQuestions extends HTMLElement {
+  /** @type {Interrupt | undefined} */
+  #interrupt;
+  /** @type {Field[]} */
+  #fields = [];
+  #oneClick = false;
+
+  get interrupt() {
+    return /** @type {Interrupt} */ (this.#interrupt);
+  }
+
+  set interrupt(interrupt) {
+    this.#interrupt = interrupt;
+    const { ask, ending } = interrupt.metadata.yourcall;
+    /** @type {Question[]} */
+    const questions = (ask.questions ?? ask.reason.questions).map(normal);
+    if (ending) {
+      this.replaceChildren(...questions.map((question, n) => drawn(question, ending.answer?.answers?.[n])));
+    } else {
+      this.#oneClick = questions.length === 1 && !questions[0]?.multi;
+      this.replaceChildren(...questions.map((question, n) => this.#draw(question, n, questions.length)));
+    }
+  }
+
+  get answer() {
+    return { answers: this.#fields.map((field) => answerOf(field)) };
+  }
+
+  get note() {
+    return this.#fields.map(({ note }) => note.value.trim()).filter(Boolean).join("\n") || undefined;
+  }
+
+  /** @returns {Fault[]} */
+  get faults() {
+    const detail = this.#oneClick ? strings.missingOne : strings.missing;
+    return this.answer.answers.flatMap(({ selected, other, skipped }, n) =>
+      selected.length || other || skipped ? [] : [{ pointer: `/answers/${n}${this.#oneClick ? "/other" : ""}`, detail }]);
+  }
+
+  /** @param {Question} question @param {number} n @param {number} count */
+  #draw(question, n, count) {
+    const name = uid();
+    const other = h("input", { type: "text", placeholder: strings.otherHint, dir: "auto", maxlength: 10000 });
+    const note = h("textarea", { rows: 2, "aria-label": strings.noteLabel, dir: "auto" });
+    /** @type {Field} */
+    const field = { question, ticks: [], other, note };
+    this.#fields[n] = field;
+
+    const options = this.#oneClick
+      ? question.options.map((option) => this.#button(option, field))
+      : question.options.map((option) => ticked(tick(field, name, option.label), option));
+    const beside = this.#oneClick
+      ? [h("button", { class: "yc-primary" }, strings.send)]
+      : question.multi ? [] : [tick(field, name, "", strings.other)];
+    if (count > 1) field.skip = h("input", { type: "checkbox", class: "yc-skip" });
+
+    const set = h("fieldset", { class: "yc-question", "data-pointer": `/answers/${n}` },
+      h("legend", {}, ...asked(question)),
+      h("div", { class: "yc-options" }, ...options,
+        h("div", { class: "yc-own", "data-pointer": this.#oneClick && `/answers/${n}/other` },
+          h("label", {}, h("span", {}, strings.other), other), ...beside)),
+      h("div", { class: "yc-extras", "data-actions": this.#oneClick },
+        h("details", { class: "yc-note", toggle: focusInside }, h("summary", {}, strings.note), note),
+        field.skip && h("label", {}, field.skip, strings.skipQuestion)),
+    );
+    set.addEventListener("input", ({ target }) => {
+      const words = other.value.trim() !== "";
+      if (target === other && words && !question.multi) field.ticks.forEach((one) => (one.checked = one.value === ""));
+      if (field.skip && target !== field.skip && target !== note) field.skip.checked = false; // to choose is not to skip
+    });
+    return set;
+  }
+
+  /** One click answers, with whatever else was typed. @param {Option} option @param {Field} field */
+  #button(option, field) {
+    const click = (/** @type {MouseEvent} */ event) => {
+      if (event.detail > 1) return; // the second half of a double click was meant for something else
+      event.currentTarget instanceof Element && event.currentTarget.classList.add("yc-picked");
+      const detail = { answers: [{ ...answerOf(field), selected: [option.label] }] };
+      this.dispatchEvent(new CustomEvent("yc-answer", { detail }));
+    };
+    return h("button", { type: "button", class: "yc-option", click }, ...offered(option));
+  }
+}
+
+/** A raw interrupt may write its questions more loosely. @param {any} raw @returns {Question} */
+function normal(raw) {
+  const { prompt, question, options, ...rest } = typeof raw === "object" && raw ? raw : { prompt: String(raw) };
+  const offers = (Array.isArray(options) ? options : []).map((one) => (typeof one === "string" ? { label: one } : one));
+  return { ...rest, prompt: prompt ?? question ?? "", options: offers };
+}
+
+/** @param {Field} field @returns {Answer} */
+function answerOf({ ticks, other, note, skip }) {
+  const remark = note.value.trim() || undefined;
+  if (skip?.checked) return { selected: [], skipped: true, note: remark };
+  const selected = ticks.filter((one) => one.checked && one.value !== "").map((one) => one.value);
+  return { selected, other: other.value.trim() || undefined, note: remark };
+}
+
+/** @param {Field} field @param {string} name @param {string} value @param {string} [label] */
+function tick({ question, ticks }, name, value, label) {
+  const one = h("input", { type: question.multi ? "checkbox" : "radio", name, value, "aria-label": label });
+  ticks.push(one);
+  return one;
+}
+
+/** @param {HTMLInputElement} control @param {Option} option */
+const ticked = (control, option) => h("label", { class: "yc-option" }, control, ...offered(option));
+
+/** @param {Question} question */
+const asked = ({ header, prompt }) => [
+  header && h("span", { class: "yc-header", dir: "auto" }, header),
+  h("span", { class: `yc-prompt ${prompt.length > 200 ? "yc-long" : ""}`, dir: "auto" }, prompt),
+];
+
+/** @param {Option} option */
+const offered = ({ label, description, recommended }) => [
+  h("span", { class: "yc-label", dir: "auto" }, label),
+  recommended && h("span", { class: "yc-tag" }, strings.recommended),
+  description && h("span", { class: "yc-description", dir: "auto" }, description),
+];
+
+/** A closed question: what was asked, all that was offered, and what was chosen. @param {Question} question @param {Answer} [answer] */
+function drawn(question, answer) {
+  const offers = question.options.map(({ label }) => {
+    const chosen = answer?.selected?.includes(label);
+    const remark = chosen && h("span", { class: "yc-sr" }, ` (${strings.chosen})`);
+    return h("li", { class: chosen && "yc-chosen", dir: "auto" }, label, remark);
+  });
+  return h("div", { class: "yc-question" },
+    h("p", {}, ...asked(question)),
+    h("ul", { class: "yc-offers" }, ...offers),
+    answer?.other && h("p", { class: "yc-said", dir: "auto" }, answer.other),
+    answer?.note && h("p", { class: "yc-said", dir: "auto" }, answer.note),
+    answer?.skipped && h("p", { class: "yc-ending" }, strings.skippedQuestion),
+  );
+}
+
+/** @param {Event} event */
+function focusInside({ currentTarget }) {
+  if (currentTarget instanceof HTMLDetailsElement && currentTarget.open && currentTarget.contains(document.activeElement)) {
+    currentTarget.querySelector("textarea")?.focus();
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Every word that the page itself says. To say them in another language, have a module that is imported before
+ * `chat-define.js` (or `define.js`) replace them:
+ *
+ *     import { strings } from "./cards/strings.js";
+ *     Object.assign(strings, { skip: "Überspringen", other: "Etwas anderes" });
+ *
+ * Only what is shown changes: the labels that an answer carries are always those of the question.
+ */
+export const strings = {
+  // cards
+  asks: "The assistant asks",
+  answered: "Answered",
+  closed: "Closed",
+  send: "Send",
+  skip: "Skip",
+  skipQuestion: "Skip this question",
+  skippedQuestion: "Skipped",
+  other: "Other",
+  otherHint: "Something else",
+  note: "Add a note",
+  noteLabel: "Note",
+  yours: "Your answer",
+  chosen: "chosen",
+  recommended: "Recommended",
+  yes: "Yes",
+  no: "No",
+  none: "—",
+  expires: "Open until",
+  missing: "Choose an option, write your own, or skip this question.",
+  missingOne: "Write your answer first, or choose an option.",
+  optional: "optional",
+  required: "Please fill this in.",
+  fewest: "Choose more of them.",
+  most: "Choose fewer of them.",
+  notJson: "This is not valid JSON.",
+  check: "Please check the marked answers.",
+  unreachable: "The server could not be reached. Nothing is lost: try again.",
+  /** @type {Record<string, string>} */
+  endings: {
+    skipped: "You skipped this.",
+    declined: "You declined.",
+    expired: "This expired before it was answered.",
+    superseded: "You wrote a message instead.",
+    cancelled: "Stopped before it was answered.",
+    unavailable: "This could not be asked.",
+    changed: "A newer question took its place.",
+  },
+
+  // chat
+  conversation: "Conversation",
+  greeting: "What is on your mind?",
+  you: "You",
+  assistant: "Assistant",
+  message: "Message",
+  placeholder: "Write a message",
+  instead: "Or write a message instead",
+  newChat: "New chat",
+  stop: "Stop",
+  stopped: "Stopped.",
+  retry: "Try again",
+  failed: "Something went wrong.",
+  working: "Working",
+  reconnecting: "Connection lost. Reconnecting…",
+};

@@ -1,0 +1,84 @@
+/**
+ * What goes over the wire, and what the elements are to each other. Types only: no browser ever loads this file.
+ */
+
+/** How a question closed. `answer` is there, in the form in which it was sent, where its kind may be shown. */
+export interface Ending {
+  kind: string;
+  note?: string | null;
+  answer?: any;
+}
+
+/** A question as AG-UI carries it. An `ending` of null says that it is open. */
+export interface Interrupt {
+  id: string;
+  toolCallId?: string;
+  message?: string | null;
+  responseSchema?: any;
+  expiresAt?: string | null;
+  metadata: { yourcall: { kind: string; ask: any; digest: string; tool?: string; ending?: Ending | null } };
+}
+
+/** Whom the user talks to. `standIn` is what people must know where no model of a provider answers. */
+export interface Agent {
+  name?: string;
+  standIn?: string | null;
+}
+
+export interface Message {
+  id: string;
+  role: string;
+  content?: any;
+  toolCalls?: { id: string; function: { name: string } }[] | null;
+  toolCallId?: string;
+  metadata?: any;
+}
+
+export interface Snapshot {
+  id: string;
+  head: number;
+  phase: "run" | "waiting" | "done";
+  done: { reason: string; retryable: boolean; message: string } | null;
+  agent?: Agent;
+  messages: Message[];
+  interrupts: Interrupt[];
+}
+
+/** One thing wrong with an answer, with a JSON pointer (RFC 6901) into it. */
+export interface Fault {
+  pointer: string;
+  detail: string;
+  type?: string;
+}
+
+export interface AgUiEvent {
+  type: string;
+  [name: string]: any;
+}
+
+/** `seq` comes with the last event of each entry of the log: whoever has it misses nothing before it. */
+export type OnEvent = (event: AgUiEvent, seq: number | undefined) => void;
+
+export interface Patience {
+  signal?: AbortSignal;
+  onCut?: (failures: number) => void;
+}
+
+/**
+ * The element `yc-KIND`, as its card knows it. Its controls are ordinary form controls, and what stands in an
+ * element with `data-pointer` is marked when an error has that JSON pointer. A `yc-answer` event, whose detail is
+ * the answer, sends at once; otherwise the card's button sends `answer`. A kind that has its own way to send has an
+ * element with `data-actions`: the card puts Skip there, and shows no button of its own.
+ */
+export interface KindMembers {
+  /** Set once, before the element is shown; with an ending it draws what was. */
+  interrupt: Interrupt;
+  /** The answer as it stands. */
+  readonly answer: any;
+  /** What the user has to mend first. */
+  readonly faults?: Fault[];
+  /** What the user wrote beside the answer: a skip takes it along. */
+  readonly note?: string | undefined;
+}
+
+export type Kind = HTMLElement & KindMembers;
