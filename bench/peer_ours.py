@@ -116,6 +116,7 @@ class Ours(Peer):
 
     def asgi(self, api: str) -> Any:
         from fastapi import FastAPI
+
         from yourcall.web import create_router
 
         engine = Engine(Agent(Scripted()), store="sqlite://")

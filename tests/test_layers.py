@@ -22,9 +22,9 @@ ROOT = "yourcall"
 
 LAYERS: dict[str, float] = {
     "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "log": 1,
-    "asks": 2, "questions": 2, "forms": 2, "events": 2,
+    "asks": 2, "faults": 2, "questions": 2, "forms": 2, "events": 2,
     "ports": 3,
-    "context": 4, "tasks": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
+    "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
     "follow": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
