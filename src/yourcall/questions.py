@@ -8,21 +8,21 @@ no default, and whatever is not an answer is refused with the place where it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from yourcall.asks import Ask, Check
 from yourcall.entries import Json, canonical
 from yourcall.errors import Fault, ProgrammingError, Rejected
-from yourcall.texts import NOT_STORABLE, amiss, blank, look, pointer, storable_text
+from yourcall.faults import MAX_WORDS, pointer, text_fault, unexpected
+from yourcall.texts import amiss, blank, look
 
 MAX_HEADER: Final = 24
 MAX_PROMPT: Final = 2_000
 MAX_LABEL: Final = 300
 MAX_DESCRIPTION: Final = 1_000
-MAX_WORDS: Final = 10_000
-"""What a user may write as another answer, or as a note. All limits are in characters."""
+"""In characters."""
 
 MAX_BYTES: Final = 64 * 1024
 """A whole card as JSON. Four questions fit whose prompts, headers and labels are all as long as they may be, in
@@ -218,7 +218,7 @@ def _answers(answer: Json, count: int, faults: list[Fault]) -> list[Json]:
     """The list of answers, if there is one for each question; otherwise a fault, and nothing."""
     match answer:
         case {"answers": list(answers)} if len(answers) == count:
-            _refuse_unknown(answer, ("answers",), (), faults)
+            faults += unexpected(answer, ("answers",))
             return answers
         case {"answers": list()}:
             faults.append(Fault("/answers", f"Expected {count} answers, one for each question, in order."))
@@ -235,7 +235,7 @@ def _parse(question: Question, given: Json, n: int, faults: list[Fault]) -> Ques
         faults.append(Fault(pointer(*place), "Expected an object that says what was selected."))
         return QuestionAnswer()
     before = len(faults)
-    _refuse_unknown(given, ("selected", "other", "note", "skipped"), place, faults)
+    faults += unexpected(given, ("selected", "other", "note", "skipped"), *place)
     selected = _selected(question, given.get("selected"), place, faults)
     other = _words(given.get("other"), (*place, "other"), faults)
     note = _words(given.get("note"), (*place, "note"), faults)
@@ -274,20 +274,8 @@ def _selected(question: Question, given: Json, place: tuple[str | int, ...], fau
 def _words(given: Json, place: tuple[str | int, ...], faults: list[Fault]) -> str | None:
     if given is None:
         return None
-    if not isinstance(given, str):
-        faults.append(Fault(pointer(*place), "Expected text."))
-    elif not storable_text(given):
-        faults.append(Fault(pointer(*place), NOT_STORABLE, "invalid-text"))
-    elif len(given) > MAX_WORDS:
-        faults.append(Fault(pointer(*place), f"At most {MAX_WORDS:,} characters."))
-    else:
-        return given
+    fault = text_fault(given, *place) if isinstance(given, str) else Fault(pointer(*place), "Expected text.")
+    if fault is None:
+        return str(given)
+    faults.append(fault)
     return None
-
-
-def _refuse_unknown(
-    given: Mapping[str, Json], known: tuple[str, ...], place: tuple[str | int, ...], faults: list[Fault]
-) -> None:
-    unknown = (name for name in given if name not in known)
-    for name, _ in zip(unknown, range(_SHOWN_PROBLEMS), strict=False):
-        faults.append(Fault(pointer(*place, name), "Unexpected field.", "unknown-field"))

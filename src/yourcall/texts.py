@@ -12,8 +12,6 @@ import re
 import unicodedata
 from typing import Final
 
-NOT_STORABLE: Final = "Text contains characters that cannot be stored."
-
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 _JOINERS: Final = "\u200c\u200d"
@@ -57,13 +55,6 @@ def look(text: str) -> str:
     """The text as a reader tells it from others: one case, one width, no joiners, single spaces."""
     folded = unicodedata.normalize("NFKC", _JOINING.sub("", text)).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
-
-
-def pointer(*parts: str | int) -> str:
-    """A JSON pointer (RFC 6901). A name that is long or cannot be printed is left out: it is the client's text."""
-    names = [str(part) for part in parts]
-    shown = [name for name in names if len(name) <= 64 and name.isprintable()]
-    return "".join(f"/{name.replace('~', '~0').replace('/', '~1')}" for name in shown)
 
 
 def _first_hidden(text: str) -> str | None:

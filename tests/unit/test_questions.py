@@ -271,6 +271,13 @@ def test_what_is_no_answer_is_refused_in_its_place(given: Any, expected: list[tu
     assert found == [("/answers/0" + pointer, slug) for pointer, slug in expected]
 
 
+def test_a_text_is_not_a_list_of_letters() -> None:
+    """Where labels are single letters, too, a string is no list of them."""
+    assert faults(Questions([Question("a?", options("a", "b"))]), {"answers": [{"selected": "a"}]}) == [
+        ("/answers/0/selected", INVALID)
+    ]
+
+
 def test_each_option_once() -> None:
     """In a multiple choice, too."""
     answers = [{"selected": ["Muscle"]}, {"selected": ["Monday", "Tuesday", "Monday"]}]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yourcall.texts import amiss, blank, look, pointer, storable_text
+from yourcall.texts import amiss, blank, look, storable_text
 
 FINE = [
     "Kilograms",
@@ -117,6 +117,7 @@ def test_fine_text_can_be_seen_and_stored(text: str) -> None:
         ("Straße", "STRASSE"),
         ("a  b", " a\u00a0b "),
         ("ﬁne", "fine"),
+        ("™", "tm"),
         ("Ａ", "a"),
         ("e\u0301", "é"),
         ("yes", "y\u200des"),
@@ -133,18 +134,3 @@ def test_what_looks_the_same_is_the_same(one: str, two: str) -> None:
 def test_what_looks_different_is_different(one: str, two: str) -> None:
     """Punctuation, signs and similar letters are told apart."""
     assert look(one) != look(two)
-
-
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        ((), ""),
-        (("answers", 0), "/answers/0"),
-        (("a/b", "c~d"), "/a~1b/c~0d"),
-        (("a", "x" * 65), "/a"),
-        (("\x1b",), ""),
-    ],
-)
-def test_a_pointer_is_a_pointer_whatever_the_name(parts: tuple[str | int, ...], expected: str) -> None:
-    """RFC 6901 escapes; a client's endless or unprintable name is not echoed, its place is enough."""
-    assert pointer(*parts) == expected

@@ -1,0 +1,40 @@
+"""What is wrong with an answer, place by place: the faults that every kind of ask may find.
+
+A fault says where and what, for the card to show beside the field. It never repeats what the user sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from itertools import islice
+from typing import Final
+
+from yourcall.errors import Fault
+from yourcall.texts import storable_text
+
+MAX_WORDS: Final = 10_000
+"""What a user may write into one field, in characters, unless the field has a limit of its own."""
+
+_SHOWN: Final = 8
+
+
+def pointer(*place: str | int) -> str:
+    """A JSON pointer (RFC 6901). A name that is long or cannot be printed is left out: it is the client's text."""
+    names = [str(part) for part in place]
+    shown = [name for name in names if len(name) <= 64 and name.isprintable()]
+    return "".join(f"/{name.replace('~', '~0').replace('/', '~1')}" for name in shown)
+
+
+def unexpected(given: Iterable[str], known: Container[str], *place: str | int) -> list[Fault]:
+    """A fault for each name that is not known; of a flood, for the first few."""
+    unknown = islice((name for name in given if name not in known), _SHOWN)
+    return [Fault(pointer(*place, name), "Unexpected field.", "unknown-field") for name in unknown]
+
+
+def text_fault(text: str, *place: str | int, limit: int = MAX_WORDS) -> Fault | None:
+    """What keeps a user's text from being taken, if anything: it need not be seen, but it must be stored."""
+    if not storable_text(text):
+        return Fault(pointer(*place), "Text contains characters that cannot be stored.", "invalid-text")
+    if len(text) > limit:
+        return Fault(pointer(*place), f"At most {limit:,} characters.")
+    return None
