@@ -16,7 +16,6 @@ from enum import Enum
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, GetJsonSchemaHandler, RootModel, ValidationError
-from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, ErrorDetails
 
@@ -149,10 +148,7 @@ def _form_schema(model: Any) -> Json:
     for name, field in model.model_fields.items():
         if wrong := _not_flat(field):
             raise ProgrammingError(f"{model.__name__}.{name}: {wrong}")
-    try:
-        whole = model.model_json_schema(by_alias=False)
-    except PydanticUserError as error:
-        raise ProgrammingError(f"{model.__name__}: {str(error).splitlines()[0]}") from None
+    whole = model.model_json_schema(by_alias=False)
     definitions = whole.get("$defs", {})
     properties = {}
     for name, field in model.model_fields.items():
@@ -225,7 +221,7 @@ def _required_type(hint: Any) -> tuple[Any, bool]:
     hint = _bare(hint)
     if get_origin(hint) in (Union, types.UnionType):
         rest = [one for one in get_args(hint) if one is not types.NoneType]
-        if len(rest) == 1 and len(get_args(hint)) == 2:
+        if len(rest) == 1:
             return _bare(rest[0]), True
     return hint, False
 

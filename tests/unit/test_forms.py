@@ -223,6 +223,14 @@ def test_what_cannot_be_a_schema_is_refused_when_it_is_made(hint: Any, words: st
 # --------------------------------------------------------------------------- what is an answer
 
 
+def test_endless_nesting_is_refused() -> None:
+    """Without a crash, wherever it comes from."""
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert faults(FULL, LEAST | {"days": deep}) == [("/days", "invalid-answer")]
+
+
 def test_an_answer_becomes_the_model() -> None:
     """Typed by the model: dates from text, members from values, defaults where nothing was said."""
     full = LEAST | {
