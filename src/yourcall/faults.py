@@ -5,12 +5,16 @@ A fault says where and what, for the card to show beside the field. It never rep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from yourcall.errors import Fault
 from yourcall.texts import storable_text
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MAX_WORDS: Final = 10_000
 """What a user may write into one field, in characters, unless the field has a limit of its own."""
@@ -38,3 +42,22 @@ def text_fault(text: str, *place: str | int, limit: int = MAX_WORDS) -> Fault | 
     if len(text) > limit:
         return Fault(pointer(*place), f"At most {limit:,} characters.")
     return None
+
+
+def said(error: ErrorDetails) -> str:
+    """What pydantic found, in words for whoever wrote the value: the author's own, where a validator has some."""
+    cause = error.get("ctx", {}).get("error")
+    match error["type"]:
+        case "missing":
+            return "This field is required."
+        case "unexpected_keyword_argument":
+            return "Unexpected field."
+        case "dataclass_type":
+            return "Must be an object."
+        case "sequence_str" | "is_instance_of":  # of a Sequence, the one such type that we ask for
+            return "Must be a list."
+        case "literal_error" | "enum":
+            return "Not one of the offered options."
+        case "value_error" | "assertion_error" if cause is not None:
+            return str(cause)
+    return re.sub(r"^(Input|String|List|Value) should ", "Must ", error["msg"]) + "."

@@ -17,12 +17,12 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar, Union, get_
 
 from pydantic import BaseModel, GetJsonSchemaHandler, RootModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic_core import CoreSchema
 
 from yourcall.asks import Ask, Check
 from yourcall.entries import Json
 from yourcall.errors import Fault, ProgrammingError, Rejected
-from yourcall.faults import MAX_WORDS, pointer, text_fault, unexpected
+from yourcall.faults import MAX_WORDS, pointer, said, text_fault, unexpected
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -92,7 +92,7 @@ class Form(Ask[M], Generic[M]):
             # By field name whatever its alias: what the schema names is what is sent, and what a fault points at.
             value = self.model.model_validate_json(json.dumps(fit), strict=True, by_alias=False, by_name=True)
         except ValidationError as error:
-            found = [_fault(one) for one in error.errors(include_url=False, include_input=False)]
+            found = [Fault(pointer(*one["loc"]), said(one)) for one in error.errors(include_url=False)]
             places = {fault.pointer for fault in faults}
             raise Rejected(faults=[*faults, *(fault for fault in found if fault.pointer not in places)]) from None
         if faults:
@@ -120,20 +120,6 @@ def _no_moment(value: str, name: str, field: Json) -> Fault | None:
     if field.get("format") not in ("date", "date-time") or re.match(r"\d{4}-\d\d-\d\d", value):
         return None
     return Fault(pointer(name), "Must be a date, written as YYYY-MM-DD.")
-
-
-def _fault(error: ErrorDetails) -> Fault:
-    cause = error.get("ctx", {}).get("error")
-    match error["type"]:
-        case "missing":
-            message = "This field is required."
-        case "literal_error" | "enum":
-            message = "Not one of the offered options."
-        case "value_error" | "assertion_error" if cause is not None:
-            message = str(cause)
-        case _:
-            message = re.sub(r"^(Input|String|List|Value) should ", "Must ", error["msg"]) + "."
-    return Fault(pointer(*error["loc"]), message)
 
 
 # --------------------------------------------------------------------------- what is a form
