@@ -44,6 +44,10 @@ JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 LEFT JOIN entry e ON e.conversation = i.conversation AND e.seq = i.ended
 WHERE i.id = ? AND c.owner = ?
 """
+_REPEATED: Final = """
+SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
+WHERE c.owner = ? AND c.id = ? AND e.kind = 'user' AND e.ref = ?
+"""
 _DUE: Final = """
 SELECT owner, id FROM conversation WHERE expires_at <= ?
 UNION SELECT owner, id FROM conversation WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= ?)
@@ -104,11 +108,10 @@ class SQLiteStore:
                     await self._insert(db, conversation, entries)
         except _Lost:
             return Appended.LOST
-        except sqlite3.IntegrityError as error:
-            # Another message of the client's id is in the log; any other clash would be a bug of ours, and is loud.
-            if "entry.ref" in str(error) and any(entry.kind == "user" for entry in entries):
+        except sqlite3.IntegrityError:
+            if await self._repeats(key, entries):
                 return Appended.DUPLICATE
-            raise
+            raise  # two results of a call, two endings of an interrupt: a bug of ours, and loud
         return Appended.DONE
 
     async def renew(self, key: Key, runner: str, seconds: float) -> bool:
@@ -173,6 +176,13 @@ class SQLiteStore:
                     await db.execute(_ASKED, (interrupt.id, conversation, entry.seq))
                 case Answered(interrupt=interrupt_id) | Closed(interrupt=interrupt_id):
                     await db.execute(_ENDED, (entry.seq, interrupt_id, conversation))
+
+    async def _repeats(self, key: Key, entries: Sequence[Entry]) -> bool:
+        """Whether a message of the same client's id is in the log."""
+        ids = [entry.ref for entry in entries if entry.kind == "user" and entry.ref is not None]
+        async with self._lock:
+            found = [list(await self._db.execute_fetchall(_REPEATED, (key.owner, key.id, id))) for id in ids]
+        return any(found)
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[aiosqlite.Connection]:
