@@ -1,27 +1,66 @@
-"""Yourcall: tools that pause an agent's loop to get something from its user, and carry on."""
+"""Yourcall: tools that pause an agent's loop to get something from its user, and carry on.
 
-from yourcall.agent import Agent
-from yourcall.asks import Ask, Check
-from yourcall.context import Context
-from yourcall.engine import Conversation, Engine
-from yourcall.errors import (
-    Declined,
-    Expired,
-    Fault,
-    ModelFailed,
-    NotAnswered,
-    OnceFailed,
-    OutcomeUnknown,
-    ProgrammingError,
-    Refused,
-    Rejected,
-    ReplayMismatch,
-    Skipped,
-    ToolError,
-    Unavailable,
-    YourcallError,
-)
-from yourcall.tools import Tool, tool
+The names are imported when they are first used, as pydantic's own are: `import yourcall` alone costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from yourcall.agent import Agent
+    from yourcall.ask_user import ask_user, make_ask_user
+    from yourcall.asks import Ask, Check
+    from yourcall.context import Context
+    from yourcall.engine import Conversation, Engine
+    from yourcall.errors import (
+        Declined,
+        Expired,
+        Fault,
+        ModelFailed,
+        NotAnswered,
+        OnceFailed,
+        OutcomeUnknown,
+        ProgrammingError,
+        Refused,
+        Rejected,
+        ReplayMismatch,
+        Skipped,
+        ToolError,
+        Unavailable,
+        YourcallError,
+    )
+    from yourcall.forms import Form, Titles
+    from yourcall.questions import Option, Question, QuestionAnswer, Questions
+    from yourcall.tools import Tool, tool
+
+_HOMES = {
+    "agent": ("Agent",),
+    "ask_user": ("ask_user", "make_ask_user"),
+    "asks": ("Ask", "Check"),
+    "context": ("Context",),
+    "engine": ("Conversation", "Engine"),
+    "errors": (
+        "Declined",
+        "Expired",
+        "Fault",
+        "ModelFailed",
+        "NotAnswered",
+        "OnceFailed",
+        "OutcomeUnknown",
+        "ProgrammingError",
+        "Refused",
+        "Rejected",
+        "ReplayMismatch",
+        "Skipped",
+        "ToolError",
+        "Unavailable",
+        "YourcallError",
+    ),
+    "forms": ("Form", "Titles"),
+    "questions": ("Option", "Question", "QuestionAnswer", "Questions"),
+    "tools": ("Tool", "tool"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Agent",
@@ -33,18 +72,38 @@ __all__ = [
     "Engine",
     "Expired",
     "Fault",
+    "Form",
     "ModelFailed",
     "NotAnswered",
     "OnceFailed",
+    "Option",
     "OutcomeUnknown",
     "ProgrammingError",
+    "Question",
+    "QuestionAnswer",
+    "Questions",
     "Refused",
     "Rejected",
     "ReplayMismatch",
     "Skipped",
+    "Titles",
     "Tool",
     "ToolError",
     "Unavailable",
     "YourcallError",
+    "ask_user",
+    "make_ask_user",
     "tool",
 ]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
