@@ -96,9 +96,13 @@ class Engine(Generic[D]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.drain(GRACE_SECONDS if error is None else 0)
-        await self._stack.aclose()
-        self._tasks = None
+        try:
+            await self.drain(GRACE_SECONDS if error is None else 0)
+        finally:  # also if we are cancelled ourselves
+            if self._tasks:
+                self._tasks.cancel_scope.cancel()
+            await self._stack.aclose()
+            self._tasks = None
 
     @asynccontextmanager
     async def lifespan(self, app: object = None) -> AsyncIterator[None]:
@@ -107,17 +111,15 @@ class Engine(Generic[D]):
             yield
 
     async def drain(self, grace: float = GRACE_SECONDS) -> None:
-        """Take no new work, give the running runs `grace` seconds, then stop them where they are.
+        """Take no new work from now on, and give the running runs `grace` seconds to end.
 
-        A run that is cut off is carried on by the next process that opens the store.
+        What is not over by then is cut off when the engine closes; the next process that opens the store carries it on.
         """
         self.draining = True
         with anyio.move_on_after(grace):
             while self._running:
                 self._idle = anyio.Event()
                 await self._idle.wait()
-        if self._tasks:
-            self._tasks.cancel_scope.cancel()
 
     # ----------------------------------------------------------------- conversations and answers
 
