@@ -117,7 +117,8 @@ class User(httpx.AsyncClient):
         return [one for one in interrupts if one["metadata"]["yourcall"]["ending"] is None]
 
     async def answer(self, interrupt: str, payload: Any, **headers: str) -> httpx.Response:
-        return await self.post(f"/interrupts/{interrupt}/answer", json=payload, headers=headers)
+        headers["Content-Type"] = "application/json"
+        return await self.post(f"/interrupts/{interrupt}/answer", content=json.dumps(payload), headers=headers)
 
     async def settled(self, conversation: str) -> dict[str, Any]:
         """The conversation once nothing runs."""
@@ -168,6 +169,13 @@ class Served:
         return await self._clients.enter_async_context(client)
 
 
+async def until(holds: Callable[[], Any]) -> None:
+    """Wait for a condition that another task brings about."""
+    with anyio.fail_after(DEADLINE):
+        while not holds():  # noqa: ASYNC110  # it may be any condition, of any library
+            await anyio.sleep(0.005)
+
+
 class _Server(uvicorn.Server):
     """Leaves signals to the test runner."""
 
@@ -179,20 +187,26 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def serve_app(app: Any, engine: Engine[Any]) -> AsyncIterator[Served]:
     """Serve an app until the block ends; streams that are still open then are cut."""
+    failure: Exception | None = None
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        # asyncio does this by itself only for sockets that it made: without, each response waits 40 ms for an ACK
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         config = uvicorn.Config(
             app, lifespan="on", log_level="warning", access_log=False, timeout_graceful_shutdown=1, ws="none"
         )
         server = _Server(config)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.serve, [listener])
-            with anyio.fail_after(DEADLINE):
-                while not server.started:
-                    await anyio.sleep(0.005)
+            await until(lambda: server.started)
             async with AsyncExitStack() as clients:
                 host, port = listener.getsockname()[:2]
-                yield Served(f"http://{host}:{port}", engine, clients)
+                try:
+                    yield Served(f"http://{host}:{port}", engine, clients)
+                except Exception as error:  # raised as it is below: in here, it would become a group
+                    failure = error
             server.should_exit = True
+    if failure:
+        raise failure
 
 
 @asynccontextmanager
@@ -202,10 +216,3 @@ async def serve(engine: Engine[Any], **options: Any) -> AsyncIterator[Served]:
     app.include_router(create_router(engine, user=current_user, **options), prefix=PREFIX)
     async with serve_app(app, engine) as served:
         yield served
-
-
-async def until(holds: Callable[[], Any]) -> None:
-    """Wait for a condition that another task brings about."""
-    with anyio.fail_after(DEADLINE):
-        while not holds():
-            await anyio.sleep(0.005)

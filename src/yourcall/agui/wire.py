@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 from ag_ui import core
@@ -12,6 +12,7 @@ from yourcall import entries
 from yourcall.entries import Answered, Asked, Assistant, Closed, Entry, Json, Result, User
 from yourcall.errors import Fault, Refused, Rejected
 from yourcall.log import Log
+from yourcall.values import decode
 
 REASON: Final = "input_required"
 """Why a run was interrupted. With `tool_call`, some clients would make up a tool's result from the raw answer."""
@@ -52,7 +53,7 @@ def ending(body: Answered | Closed, interrupt: entries.Interrupt | None = None) 
         case entries.Interrupt(kind="questions"):
             return {"kind": "answered", "answer": {"answers": body.value}}
         case entries.Interrupt(kind="form"):
-            return {"kind": "answered", "answer": body.value}
+            return {"kind": "answered", "answer": _sent(body.value)}
         case _:
             return {"kind": "answered"}
 
@@ -142,12 +143,32 @@ def _iso(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _sent(stored: Json) -> Json:
+    """A form's recorded answer as it was sent: its fields, without the classes that the log remembers them by."""
+    match stored:
+        case {"$": ["model", _, dict(fields), *_]}:
+            return {name: _sent(value) for name, value in fields.items()}
+        case {"$": ["enum", _, name, *value]}:
+            return value[0] if value else name
+        case {"$": _}:
+            plain = decode(stored)
+            return plain.isoformat() if isinstance(plain, date) else str(plain)
+        case list(items):
+            return [_sent(item) for item in items]
+        case _:
+            return stored
+
+
 def _answer_schema(ask: entries.Interrupt) -> Json:
     """JSON Schema of the answer, for clients that draw a form of their own."""
     match ask:
-        case entries.Interrupt(kind="questions", ask={"questions": [*questions]}):
-            answers = {"type": "array", "items": _QUESTION_ANSWER, "minItems": len(questions)}
-            answers["maxItems"] = len(questions)
+        case entries.Interrupt(kind="questions", ask={"questions": list(questions)}):
+            answers = {
+                "type": "array",
+                "prefixItems": [_question_schema(**question) for question in questions],
+                "minItems": len(questions),
+                "maxItems": len(questions),
+            }
             return {"type": "object", "properties": {"answers": answers}, "required": ["answers"]}
         case entries.Interrupt(ask={"schema": dict(schema)}):
             return schema
@@ -155,12 +176,9 @@ def _answer_schema(ask: entries.Interrupt) -> Json:
             return None
 
 
-_QUESTION_ANSWER: Final = {
-    "type": "object",
-    "properties": {
-        "selected": {"type": "array", "items": {"type": "string"}},
-        "other": {"type": ["string", "null"]},
-        "note": {"type": ["string", "null"]},
-        "skipped": {"type": "boolean"},
-    },
-}
+def _question_schema(prompt: str, options: Sequence[Json], multi: bool = False, **_: Json) -> Json:
+    labels = [option["label"] for option in options]
+    words = {"type": ["string", "null"]}
+    selected = {"type": "array", "items": {"enum": labels}, "maxItems": len(labels) if multi else 1}
+    properties = {"selected": selected, "other": words, "note": words, "skipped": {"type": "boolean"}}
+    return {"type": "object", "title": prompt, "properties": properties}

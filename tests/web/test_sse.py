@@ -1,0 +1,218 @@
+"""The stream as bytes: alive while nothing comes, in one piece what comes together, gone with its reader."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import anyio
+import pytest
+from starlette.types import Message
+
+from tests.web.serving import DEADLINE, until
+from yourcall.web.sse import AHEAD, BEAT, HEARTBEAT, OPENING, Buffer, EventStream
+
+pytestmark = pytest.mark.anyio
+
+SCOPE = {"type": "http", "asgi": {"version": "3.0"}}
+
+
+class Reader:
+    """The server's side of a connection: what was sent to it, and when it leaves.
+
+    It takes `takes` messages at once, and more when it is `ready`.
+    """
+
+    def __init__(self, *, takes: int = 1_000_000) -> None:
+        self.sent: list[Message] = []
+        self.gone, self.ready = anyio.Event(), anyio.Event()
+        self._takes = takes
+
+    @property
+    def pieces(self) -> list[bytes]:
+        return [message["body"] for message in self.sent[1:]]
+
+    async def receive(self) -> Message:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        if len(self.sent) >= self._takes:
+            await self.ready.wait()
+        self.sent.append(message)
+
+
+Source = Callable[[], AsyncGenerator[bytes, None]]
+
+
+async def stream(source: Source, reader: Reader, **options: Any) -> None:
+    with anyio.fail_after(DEADLINE):
+        await EventStream(source(), **options)(SCOPE, reader.receive, reader.send)
+
+
+async def test_the_headers_keep_proxies_from_holding_it_back() -> None:
+    """Nothing caches, compresses or buffers it; the first comment goes out before there is any event."""
+    release = anyio.Event()
+
+    async def late() -> AsyncGenerator[bytes, None]:
+        await release.wait()
+        yield b"data: 1\n\n"
+
+    reader = Reader()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream, late, reader)
+        await until(lambda: len(reader.sent) == 2)
+        release.set()
+    start = reader.sent[0]
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    assert start["status"] == 200
+    assert headers == {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-cache, no-store, no-transform",
+        "x-accel-buffering": "no",
+    }
+    assert reader.pieces == [OPENING, b"data: 1\n\n", b""]
+    assert OPENING.startswith(b":")
+    assert reader.sent[-1]["more_body"] is False
+
+
+async def test_a_silent_stream_is_kept_alive() -> None:
+    """I1: a comment after each silence, for as long as it lasts; every 15 seconds, if nothing else is said."""
+    release = anyio.Event()
+
+    async def silent() -> AsyncGenerator[bytes, None]:
+        yield b"data: 1\n\n"
+        await release.wait()
+        yield b"data: 2\n\n"
+
+    reader = Reader()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: stream(silent, reader, heartbeat=0.01))
+        await until(lambda: reader.pieces.count(BEAT) >= 3)
+        release.set()
+    text = b"".join(reader.pieces)
+    assert text.replace(BEAT, b"") == OPENING + b"data: 1\n\ndata: 2\n\n"
+    assert HEARTBEAT == 15
+
+
+async def test_what_is_ready_together_is_sent_in_one_piece() -> None:
+    """A hundred events cost one write, not a hundred."""
+    send, receive = anyio.create_memory_object_stream[bytes](200)
+
+    async def queued() -> AsyncGenerator[bytes, None]:
+        async with receive:
+            async for piece in receive:
+                yield piece
+
+    reader = Reader()
+    async with anyio.create_task_group() as tasks, send:
+        tasks.start_soon(stream, queued, reader)
+        await until(lambda: reader.pieces == [OPENING])
+        for n in range(50):
+            send.send_nowait(b"data: %d\n\n" % n)
+        await until(lambda: b"".join(reader.pieces).endswith(b"data: 49\n\n"))
+        assert len(reader.pieces) == 2
+        await send.aclose()
+
+
+async def test_a_source_that_never_rests_is_not_waited_for() -> None:
+    """Coalescing ends after some turns: an endless burst is sent in parts, while it lasts."""
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        while True:
+            yield b"data: x\n\n"
+            await anyio.lowlevel.checkpoint()
+
+    reader = Reader()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream, endless, reader)
+        await until(lambda: len(reader.pieces) > 3)
+        reader.gone.set()
+
+
+async def test_a_slow_reader_holds_its_source_back() -> None:
+    """What is encoded ahead is bounded; the rest waits where the events come from."""
+    drawn = 0
+
+    async def much() -> AsyncGenerator[bytes, None]:
+        nonlocal drawn
+        for _ in range(1000):
+            drawn += 1
+            yield b"data: " + b"x" * 1000 + b"\n\n"
+
+    reader = Reader(takes=2)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream, much, reader)
+        await until(lambda: drawn > AHEAD // 1008)
+        for _ in range(100):
+            await anyio.lowlevel.checkpoint()
+        assert drawn < 3 * AHEAD // 1008
+        reader.ready.set()
+    assert drawn == 1000
+    assert max(map(len, reader.pieces)) <= AHEAD + 2 * 1008
+    assert sum(map(len, reader.pieces)) == len(OPENING) + 1000 * 1008
+
+
+async def test_the_buffer_is_bounded() -> None:
+    """A put over the limit waits until something was taken."""
+    buffer = Buffer(ahead=10)
+    async with anyio.create_task_group() as tasks:
+        await buffer.put(b"x" * 11)
+        tasks.start_soon(buffer.put, b"y")
+        for _ in range(10):
+            await anyio.lowlevel.checkpoint()
+        assert buffer.take() == b"x" * 11
+    assert buffer.take() == b"y"
+
+
+@pytest.mark.parametrize("when", ["waiting", "full"])
+async def test_a_reader_that_leaves_ends_the_listening(when: str) -> None:
+    """The source is closed at once, wherever it was, so that nobody is listened for any more."""
+    closed = anyio.Event()
+
+    async def listening() -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield b"data: " + (b"x" * AHEAD if when == "full" else b"x") + b"\n\n"
+                if when == "waiting":
+                    await anyio.sleep_forever()
+        finally:
+            closed.set()
+
+    reader = Reader(takes=3)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stream, listening, reader)
+        await until(lambda: len(reader.pieces) == 2)
+        reader.gone.set()
+        with anyio.fail_after(DEADLINE):
+            await closed.wait()
+
+
+async def test_a_server_that_tells_of_the_leaving_by_an_error_is_understood() -> None:
+    """Newer ASGI servers raise OSError from `send`: that is no failure."""
+
+    async def one() -> AsyncGenerator[bytes, None]:
+        yield b"data: 1\n\n"
+
+    class Gone(Reader):
+        async def send(self, message: Message) -> None:
+            await super().send(message)
+            if message["type"] == "http.response.body":
+                raise OSError
+
+    reader = Gone()
+    await stream(one, reader)
+    assert reader.pieces == [OPENING]
+
+
+async def test_a_source_that_fails_is_heard_of() -> None:
+    """A bug is not silenced: it reaches the server, and the stream ends without its last chunk."""
+
+    async def broken() -> AsyncGenerator[bytes, None]:
+        yield b"data: 1\n\n"
+        raise RuntimeError("a bug")
+
+    reader = Reader()
+    with pytest.raises(ExceptionGroup) as group:
+        await stream(broken, reader)
+    assert group.group_contains(RuntimeError, match="a bug")
