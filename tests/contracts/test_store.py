@@ -8,8 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
-from tests.support import PATIENCE, Clock, WatchedStore, kinds, placed
+from tests.support import PATIENCE, Clock, WatchedStore, kinds, placed, until
 from yourcall.entries import (
     Answered,
     Asked,
@@ -756,19 +755,42 @@ async def test_an_upgrade_that_failed_leaves_the_file_as_it_was(tmp_path: Path) 
     assert path.read_bytes() == before
 
 
-async def test_a_file_that_stays_locked_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process that holds the file for too long makes a write fail as one to try again, not hang."""
+@pytest.fixture
+def locker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[sqlite3.Connection, None, None]:
+    """Another process's connection to the file; a store loses its patience with it soon."""
     monkeypatch.setattr("yourcall.store.sqlite.BUSY_MS", 50)
+    other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
+    yield other
+    other.close()
+
+
+async def test_a_file_that_stays_locked_is_busy(tmp_path: Path, locker: sqlite3.Connection) -> None:
+    """Another process that holds the file for too long makes a write fail as one to try again, not hang."""
     store = SQLiteStore(str(tmp_path / "c.db"))
     await store.open()
-    with sqlite3.connect(tmp_path / "c.db", isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
-        started = time.monotonic()
-        with pytest.raises(Busy):
-            await store.append(ADA, 0, placed(0, User("hi")), Row())
-        assert time.monotonic() - started < PATIENCE
-        assert await whole(store, ADA) == []
-        other.execute("ROLLBACK")
-    other.close()
+    locker.execute("BEGIN IMMEDIATE")
+    with anyio.fail_after(PATIENCE), pytest.raises(Busy):
+        await store.append(ADA, 0, placed(0, User("hi")), Row())
+    assert await whole(store, ADA) == []
+    locker.execute("ROLLBACK")
     await put(store, ADA, User("hi"))
     await store.close()
+
+
+async def test_a_new_file_that_stays_locked_is_busy(tmp_path: Path, locker: sqlite3.Connection) -> None:
+    """So it is on opening; once the other is done, the same store opens."""
+    store = SQLiteStore(str(tmp_path / "c.db"))
+    locker.execute("BEGIN EXCLUSIVE")
+    with anyio.fail_after(PATIENCE), pytest.raises(Busy):
+        await store.open()
+    locker.execute("ROLLBACK")
+    await store.open()
+    await put(store, ADA, User("hi"))
+    await store.close()
+
+
+async def test_a_file_that_cannot_be_opened_is_no_busy_one(tmp_path: Path) -> None:
+    """A wrong path is told at once and as what it is: no waiting helps, and no thread is left."""
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        await SQLiteStore(str(tmp_path / "nowhere" / "c.db")).open()
+    await until(lambda: not [t for t in threading.enumerate() if "_connection_worker" in t.name])

@@ -70,7 +70,7 @@ class SQLiteStore:
         self._opened = db
         try:
             await db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-            await db.execute("PRAGMA journal_mode = WAL")
+            await self._log_ahead(db)
             await db.execute("PRAGMA synchronous = FULL")
             await db.execute("PRAGMA foreign_keys = ON")
             await self._upgrade()
@@ -197,6 +197,19 @@ class SQLiteStore:
                     # After whatever is still on its way to the connection's thread; nothing if that has ended it.
                     await db.rollback()
                     raise
+
+    async def _log_ahead(self, db: aiosqlite.Connection) -> None:
+        """Switch to a write-ahead log. Two who do so at once on a new file are refused, not made to wait."""
+        with anyio.move_on_after(BUSY_MS / 1000):
+            while True:
+                try:
+                    await db.execute("PRAGMA journal_mode = WAL")
+                    return
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                        raise
+                await anyio.sleep(0.01)
+        raise Busy("The store is busy. Try again in a moment.")
 
     async def _begin(self, db: aiosqlite.Connection) -> None:
         try:
