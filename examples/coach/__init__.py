@@ -1,0 +1,30 @@
+"""A fitness coach: the example of tools that ask their user. `build` makes its engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from yourcall import Agent, Engine
+
+from .profile import Profiles
+from .stand_in import PACE, StandIn
+from .tools import TOOLS, Coach
+
+TITLE: Final = "Coach"
+NOTICE: Final = (
+    "This coach is a rule-based stand-in for a language model and runs offline. It can plan your training week, "
+    'log what you did, and remember your unit, goal, days, equipment and injuries: try "Plan my week".'
+)
+INSTRUCTIONS: Final = (
+    "You are a friendly, careful fitness coach. Use the tools to plan weeks, to log workouts and to remember things; "
+    "they ask the user for whatever is missing, so call them as soon as you know what is wanted. You are no doctor: "
+    "when something hurts, note it, be careful, and send the user to one if in doubt."
+)
+
+
+def build(folder: Path, *, pace: float = PACE) -> Engine[Coach]:
+    """The coach's engine, with all that it keeps in `folder`. `pace` is in seconds between two pieces of text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    agent = Agent[Coach](StandIn(pace), tools=TOOLS, instructions=INSTRUCTIONS)
+    return Engine(agent, store=f"sqlite:///{folder / 'conversations.db'}", deps=Coach(Profiles(folder / "profiles.db")))

@@ -1,0 +1,187 @@
+"""Rules for what the user has done: logging it, correcting it, taking it back, looking at it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from . import words
+from .scene import Args, Heard, Move, call, choice
+from .words import Lift, has
+
+DID: Final = "What did you do?"
+LIFTED: Final = ("Bench press", "Squat", "Deadlift", "Run")
+MOVED: Final = ("Run", "Walk", "Ride", "Swim")
+
+LOGGING: Final = (
+    r"log|logged|record|track|add (a |an |my )?(workout|exercise|session|set|lift|run)|note down|did|done|finished"
+    r"|completed|worked out|trained|lifted|benched|squatted|deadlifted|ran|jogged|swam|cycled|rode|walked|hiked"
+    r"|i('ve| have)? just|just (got|came|been)|been (to|for)|went (for|to)|played|practi[sc]ed"
+)
+NOT_DONE: Final = (
+    r"plan|plans|program|programme|routine|split|per week|a week|every|each day|days|create|make|build|give me|can i"
+    r"|should i|how (do|to|much|many)|years?|months?|weeks?"
+)
+SESSION: Final = r"worked out|trained|workout|session|gym|training|exercised|lifted"
+REGION: Final = (
+    r"(upper|lower|full|whole)( body)?|legs?|chest|back|arms?|shoulders?|abs|core|push|pull|cardio|body|glutes?|day|it"
+    r"|everything|nothing|something|stuff|exercises?"
+)
+
+
+def log(heard: Heard) -> Move | None:
+    """Something that was done, with or without all its figures."""
+    if has(heard.text, r"(did|done|finished|completed) .*(session|workout|plan|training)"):
+        return which(Lift()) if not words.lifts(heard.text) else log_all(list(words.lifts(heard.text)))
+    if heard.wish or has(heard.text, NOT_DONE):
+        return None
+    verb = has(heard.text, LOGGING)
+    if heard.question and not (verb and has(heard.text, r"log|record|track|add")):
+        return None
+    found = _found(heard.text)
+    if any(lift.exercise for lift in found):
+        sure = verb or heard.size <= 3 or any(lift.figures for lift in found)
+        return log_all([lift for lift in found if lift.exercise]) if sure else None
+    return _unnamed(heard, found[0] if found else Lift(), verb)
+
+
+def _found(text: str) -> tuple[Lift, ...]:
+    """The lifts of a text; a name that is spelled wrongly is mended before it is taken for a new one."""
+    found = words.lifts(text)
+    return found if any(lift.exercise for lift in found) else words.lifts(words.respelled(text)) or found
+
+
+def _unnamed(heard: Heard, lift: Lift, verb: bool) -> Move | None:
+    """Figures or a verb, but no exercise that a list knows."""
+    telling = bool(lift.minutes or lift.km or lift.unit or (lift.sets and lift.reps))
+    name = unlisted(heard.core)
+    if name and not has(name.lower(), REGION) and (telling if not verb else lift.figures or heard.size <= 5):
+        return log_all([replace(lift, exercise=name)])
+    if verb and lift.minutes and has(heard.text, SESSION):
+        return log_all([replace(lift, exercise="Workout")])
+    if verb or (telling and heard.size <= 6 and not name):
+        return which(lift)
+    return None
+
+
+def log_all(found: list[Lift]) -> Move:
+    """Log these; the tool asks for what is missing."""
+    calls = tuple(("log_workout", args(lift)) for lift in found)
+    complete = all(lift.minutes or lift.km or (lift.sets and lift.reps and lift.weight is not None) for lift in found)
+    return Move("" if complete else "Nice. I need a little more for the log:", calls)
+
+
+def which(lift: Lift) -> Move:
+    """Ask for the exercise with buttons; figures that are known already go into the labels."""
+    told = spelled(lift)
+    names = MOVED if lift.timed else LIFTED[: 3 if told else 4]
+    lead = f"{told}: noted." if told else 'Good work. You can type it in one line, too: "bench 3x5 80 kg".'
+    return choice(lead, DID, [(f"{name} {told}".strip(), "") for name in names])
+
+
+def spelled(lift: Lift) -> str:
+    """Figures in a form that `words.lifts` reads back."""
+    parts = [f"{lift.sets}x{lift.reps}" if lift.sets and lift.reps else f"{lift.sets} sets" if lift.sets else ""]
+    parts.append(f"{lift.weight:g} {lift.unit or ''}".strip() if lift.weight is not None else "")
+    parts.append(f"{lift.minutes:g} min" if lift.minutes else "")
+    parts.append(f"{lift.km:g} km" if lift.km else "")
+    return " ".join(part for part in parts if part)
+
+
+def unlisted(text: str) -> str | None:
+    """The name of an exercise that no list knows: the one to three words that are left without the rest."""
+    text = re.sub(r"\d+(?:[.,]\d+)?\s?\w*", " ", words.digits(text))
+    text = re.sub(rf"(?<![a-z])(?:{LOGGING}|{FILLING})(?![a-z])", " ", text)
+    if re.search(r"[^a-z\s'@:,.!-]", text):
+        return None
+    left = re.findall(r"[a-z][a-z'-]+", text)
+    return " ".join(left).capitalize() if 1 <= len(left) <= 3 and not has(text, NO_EXERCISE) else None
+
+
+FILLING: Final = (
+    "i|a|an|the|my|me|some|for|of|at|with|today|yesterday|tonight|this|morning|workout|session|training|exercise|set|sets"
+    "|reps|x|times|please|just|and|it|to|in|on|good|hard|great|gym|that|we|was|am|pm|evening|afternoon|at home|class"
+    "|about|around|roughly|only|also|then|now|again|already|some|other|another"
+)
+NO_EXERCISE: Final = (
+    "out|in|not|have|had|has|got|need|only|actually|mistake|testing|test|steps|slept|sleep|weigh|weighed|work|homework|dishes|shopping|ate|eat|drank"
+    "|you|your|he|she|they|is|are|so|yes|no|well|what|why|how|first|second|third|last|one|better|worse|nothing|everything"
+    "|all|wrong|done|finished|half|thing|things|script|alert|select|from|price|age|old|years|tall|cm|money|euro|dollars"
+)
+
+
+def args(lift: Lift) -> Args:
+    """A lift as arguments of `log_workout`."""
+    names = ("exercise", "sets", "reps", "weight", "unit", "minutes", "km")
+    return {name: value for name in names if (value := getattr(lift, name)) is not None}
+
+
+# --------------------------------------------------------------------------- second thoughts
+
+
+def correct(heard: Heard) -> Move | None:
+    """Another figure for what was logged a moment ago: `actually it was 85`."""
+    logged = re.search(r"(?:Logged|Corrected): (.+?)\.(?:\s|$)", heard.scene.said)
+    if not logged or not has(heard.text, CORRECTION):
+        return None
+    if not (found := [lift for lift in words.lifts(re.sub(CORRECTION, " ", heard.text)) if lift.figures]):
+        return None
+    if not (before := words.lifts(logged[1].replace(",", " "))):
+        return None
+    old, new = args(before[0]), args(found[0])
+    if before[0].minutes and not found[0].unit and "weight" in new:
+        new = {"minutes": new["weight"]}
+    name = logged[1].split(",")[0]
+    return call("log_workout", **(old | {"exercise": name} | new | {"replace": True}))
+
+
+CORRECTION: Final = (
+    r"no|nope|actually|sorry|i mean(t)?|i meant|it was|make (it|that)|should (be|have been)|change (it|that) to"
+    r"|correct(ion)?"
+    r"|not \d+\w*|instead|wrong|oops|fix"
+)
+
+
+def undo(heard: Heard) -> Move | None:
+    """Take back what was logged last."""
+    if heard.whole(r"(undo|take (that|it) back|(delete|remove|undo|scratch|cancel) (that|it|this))( please)?"):
+        return call("undo_workout")
+    if has(heard.text, LAST):
+        return call("undo_workout")
+    if heard.whole(WRONG):
+        options = [("Undo the last workout", ""), ("Change my plan", ""), ("Change my unit", "")]
+        return choice("", "What is wrong?", options)
+    if heard.whole(r"oops|typo|whoops"):
+        done = "log_workout" in heard.scene.done
+        return Move('Say "undo" to take back the last workout.' if done else "No harm done.", ends=not done)
+    return None
+
+
+LAST: Final = (
+    r"(undo|take back|remove|delete|scratch|erase) (my |the |this |that )?(last|latest|log|entry|set|workout|lift"
+    r"|one|run)"
+    r"|(edit|change|fix|correct) (my |the )?(last|latest) (one|log|entry|set|workout|lift|run)"
+)
+WRONG: Final = (
+    r"(that|this|it)('s| is| was|s)? (all )?(wrong|a mistake|not right|incorrect|not (true|correct))|i made a mistake"
+    r"|mistake|wrong"
+)
+
+
+# --------------------------------------------------------------------------- looking back
+
+
+def history(heard: Heard) -> Move | None:
+    """What was logged so far."""
+    return call("show_workouts") if has(heard.text, PAST) and not has(heard.text, "plan") else None
+
+
+PAST: Final = (
+    r"history|progress|how am i doing|my (stats|statistics|workouts|logs?|lifts|records?|prs?|pbs?|numbers|results"
+    r"|diary)"
+    r"|my training log|personal (best|record)s?|what (have|did) i (do|done|lift|log|train)\w*|best lift|my (best"
+    r"|heaviest|max|1 ?rm)|heaviest|one rep max"
+    r"|(show|see|view|list) (me )?(the |all )?(workouts|logs?|lifts|entries)|last (workout|session|time)"
+    r"|am i (getting|improving)|how many workouts"
+)

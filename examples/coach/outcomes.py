@@ -1,0 +1,281 @@
+"""What the stand-in makes of tools that returned, failed, or were asked to wait by a user who typed instead.
+
+The rule it keeps: no ending is a dead end. What came back is told as it is, and the next step is in sight.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from . import words
+from .diary import DID, args, unlisted
+from .messages import NO, YES, understand
+from .plans import SPREAD
+from .scene import Args, Heard, Move, Outcome, Scene, call
+from .wishes import DEFAULTS, SLOTS, UNDECIDED, slots, spelled_out
+from .words import has
+
+# --------------------------------------------------------------------------- a tool has returned
+
+
+def report(scene: Scene) -> Move:
+    """What to tell the user about the results of the last step; nothing about questions that they talked past."""
+    move = Move()
+    for outcome in scene.outcomes:
+        if outcome.status not in ("superseded", "cancelled"):
+            move = move.plus(_told(outcome, scene))
+    if [outcome.tool for outcome in scene.outcomes] == ["update_profile"] and not (scene.heard or move.calls):
+        move = move.plus(Move("Shall I plan the week with that?"))
+    return move
+
+
+def _told(outcome: Outcome, scene: Scene) -> Move:
+    if note := _note(outcome):
+        return understand(note, replace(scene, outcomes=(), heard=note))
+    if outcome.status == "skipped":
+        told = SKIPPED.get(outcome.tool, SKIPPED["ask_user"])
+        return Move(told, ends='"' not in told)
+    if outcome.status == "interrupted":
+        return Move(
+            "I was interrupted there, and it may or may not have been saved. "
+            'Say "what do you know about me?" or "show my workouts" to see, and then tell me again if it is missing.'
+        )
+    if outcome.status == "held":
+        return Move('I have not done that yet, because something else was asked first. Say "forget me" once more.')
+    if outcome.status == "expired":
+        return Move("That question ran out of time. Just say it again when you are ready.")
+    if outcome.error is not None:
+        return _failed(outcome)
+    if outcome.tool == "ask_user":
+        return _chosen(outcome, scene)
+    return _done(outcome)
+
+
+def _note(outcome: Outcome) -> str:
+    """What the user wrote along with a skip: it says more than the skip."""
+    skipped = outcome.status == "skipped" or outcome.data.get("skipped")
+    return str(outcome.data.get("note") or "") if skipped else ""
+
+
+def _failed(outcome: Outcome) -> Move:
+    trouble = outcome.error or "no reason given"
+    return Move(
+        f"That did not work: {trouble.rstrip('.')}. Nothing was changed. "
+        f'You can try again{RETRIES.get(outcome.tool, "")}, or ask "what can you do?".'
+    )
+
+
+SKIPPED: Final = {
+    "weight_unit": 'No unit, then. Tell me "kg" or "pounds" whenever you like; I ask when I need it.',
+    "plan_week": 'Skipped: no plan was made. Say "you choose" for a plan with sensible defaults, or "plan my week" '
+    "to see the questions again.",
+    "log_workout": 'Skipped: nothing was logged. You can type it in one line, too: "bench 3x5 80 kg".',
+    "forget_profile": "Skipped: nothing was deleted, I still know what I knew.",
+    "ask_user": 'No problem. Just type when you like, for example "plan my week", "bench 3x5 80 kg" or '
+    '"what can you do?".',
+}
+RETRIES: Final = {
+    "plan_week": ' with "plan my week"',
+    "log_workout": ' with one line, for example "bench 3x5 80 kg"',
+    "weight_unit": ' with "change my unit"',
+    "forget_profile": ' with "forget me"',
+    "show_plan": ' with "show my plan"',
+    "show_profile": ' with "what do you know about me?"',
+}
+
+
+def _done(outcome: Outcome) -> Move:
+    """Read a result out to the user; what a tool tells the model is in the third person."""
+    text = to_user(outcome.text)
+    if outcome.tool == "show_plan" and text.startswith("No plan"):
+        return call("plan_week", "There is no plan yet, so let us make one.")
+    if outcome.tool == "update_profile":
+        return Move(text)
+    if outcome.tool == "plan_week":
+        return Move(text).plus(
+            Move(
+                'Is something not right? Say "other days", "different goal" or "too hard". '
+                f'After a session, tell me what you did, for example "{_example(text)}".'
+            )
+        )
+    return Move(text, ends=True)
+
+
+def _example(plan: str) -> str:
+    """An exercise of this very plan, as one would log it."""
+    for name, sets, reps in re.findall(r"^- (.+?): (\d+) x (\d+)$", plan, re.MULTILINE):
+        if words.exercise(words.plain(name)):
+            return f"{name.lower()} {sets}x{reps}"
+    return "walked 30 minutes"
+
+
+def to_user(text: str) -> str:
+    """A result about "the user" as a sentence to them."""
+    text = re.sub(r"\bThe user has\b", "You have", text)
+    text = re.sub(r"\bThe user (\w+?)s\b", r"You \1", text)
+    return re.sub(r"\bthe user's\b", "your", re.sub(r"\bThe user's\b", "Your", text))
+
+
+def _chosen(outcome: Outcome, scene: Scene) -> Move:
+    """The user clicked a button, or wrote something of their own beside it: both are messages."""
+    answers = outcome.data.get("answers") or []
+    first = answers[0] if answers else {}
+    own = (first.get(part) or "" for part in ("other", "note"))
+    chosen = " ".join([*first.get("selected", []), *own]).strip()
+    if not chosen:
+        return Move(SKIPPED["ask_user"])
+    return _named(outcome, chosen) or understand(chosen, replace(scene, outcomes=(), heard=chosen))
+
+
+def _named(outcome: Outcome, said: str) -> Move | None:
+    """An answer to "What did you do?" that no list knows is an exercise all the same."""
+    text = words.plain(said)
+    if _prompt(outcome) != DID or words.lifts(text) or re.fullmatch(f"{NO}|{UNDECIDED}", text):
+        return None
+    name = unlisted(text)
+    return call("log_workout", "One moment:", exercise=name) if name else None
+
+
+def _prompt(outcome: Outcome) -> str:
+    questions = outcome.args.get("questions") or [{}]
+    return str(questions[0].get("prompt", ""))
+
+
+# --------------------------------------------------------------------------- the user typed instead of clicking
+
+
+def instead(scene: Scene) -> Move | None:
+    """A message that came while questions were open, as an answer to them if it is one. None: it stands alone."""
+    passed = [outcome for outcome in scene.outcomes if outcome.status == "superseded"]
+    if not passed:
+        return None
+    text = words.plain(scene.heard)
+    for outcome in passed:
+        if move := _fits(outcome, text, scene):
+            return move
+    if re.fullmatch(NO, text):
+        return Move('All right, I dropped the question. "Plan my week", "log a workout" or "what can you do?"')
+    move = understand(scene.heard, replace(scene, outcomes=()))
+    if re.fullmatch(WHY, text):
+        return _again(passed[0], "")
+    if passed[0].tool == "ask_user" or BACK in scene.said or UNFIT in scene.said:  # insist once, not twice
+        return move
+    if move.missed:
+        return _again(passed[0], UNFIT)
+    if move.ends and not move.calls:  # a word aside: the question still stands
+        return call(passed[0].tool, f"{move.text} {BACK}", **passed[0].args)
+    return move
+
+
+BACK: Final = "Back to the question:"
+UNFIT: Final = "I did not understand that as an answer."
+WHY: Final = (
+    r"(but )?(why|what for|what do you mean|what does (that|this|it) mean|how come|explain|what'?s (that"
+    r"|the difference)"
+    r"|i don'?t (understand|get it)|huh|what|sorry|pardon|which one|what do you (recommend|suggest)"
+    r"|what would you (do|choose|pick))( do you (ask|need|want)( that| this| to know)?)?[?!. ]*"
+)
+
+
+def _fits(outcome: Outcome, text: str, scene: Scene) -> Move | None:
+    if outcome.tool == "ask_user":
+        return _option(outcome, text, scene)
+    if outcome.tool == "weight_unit":
+        named = words.unit(text) or {"1": "kg", "2": "lb"}.get(_ordinal(text))
+        return call("weight_unit", unit=named) if named and not words.exercise(text) else None
+    if outcome.tool == "plan_week":
+        return _planned(outcome, text)
+    if outcome.tool == "log_workout":
+        return _logged(outcome, text)
+    return _confirmed(outcome, text)
+
+
+def _option(outcome: Outcome, text: str, scene: Scene) -> Move | None:
+    """An option by its label, a part of it, or its number."""
+    questions = outcome.args.get("questions") or [{}]
+    labels = [option["label"] for option in questions[0].get("options", [])]
+    place = _ordinal(text)
+    if place.isdigit() and 1 <= int(place) <= len(labels):
+        return understand(labels[int(place) - 1], Scene())
+    bare = text.strip(" .!?")
+    alike = [label for label in labels if len(bare) >= 3 and bare in label.lower()]
+    if len(alike) == 1:
+        return understand(alike[0], Scene())
+    return _named(outcome, scene.heard)
+
+
+def _ordinal(text: str) -> str:
+    """`1`, `the first one`, `option 2`, `b)` as a figure."""
+    one = r"([1-4]|first|second|third|fourth|[abcd])"
+    found = re.fullmatch(rf"(?:the |option |number |no\.? ?|#)*{one}(?: one| option)?[.)! ]*", text)
+    return ORDINALS.get(found[1], found[1]) if found else ""
+
+
+ORDINALS: Final = {"first": "1", "second": "2", "third": "3", "fourth": "4", "a": "1", "b": "2", "c": "3", "d": "4"}
+
+
+def _planned(outcome: Outcome, text: str) -> Move | None:
+    known: Args = dict(outcome.args)
+    if re.fullmatch(UNDECIDED, text.strip(" .!")):
+        known.pop("reuse", None)
+        return call("plan_week", "Then I decide: something that suits most people.", **(DEFAULTS | known))
+    if re.fullmatch(YES, text) or has(text, r"same( again| as (last time|before))?|plan that"):
+        return call("plan_week", **(known | {"reuse": True}))
+    if words.lifts(text) and any(lift.exercise and lift.figures for lift in words.lifts(text)):
+        return None
+    if Heard.of(text, Scene()).question and not re.match("can|could|what about|how about", text):
+        return None
+    found = slots(text)
+    if (count := words.number(text)) and 1 <= count <= 7:
+        found["days"] = SPREAD[int(count)]
+    if not found or words.injuries(text):
+        return None
+    move = call("plan_week", **(known | found))
+    told = f"Noted: {spelled_out(found)}."
+    return replace(move, text=told if len(SLOTS & (known | found).keys()) == 3 else f"{told} And the rest?")
+
+
+def _logged(outcome: Outcome, text: str) -> Move | None:
+    """Figures for the exercise that was being logged."""
+    known: Args = dict(outcome.args)
+    if (named := words.unit(text)) and not re.search(r"\d", text):
+        return call("log_workout", **(known | {"unit": named}))
+    found = [lift for lift in words.lifts(text) if lift.figures]
+    if not found or (found[0].exercise and found[0].exercise != known.get("exercise")):
+        return None
+    more = args(found[0])
+    value = words.number(text)
+    if value is not None and "weight" in more and "unit" not in more and "reps" not in known and "weight" in known:
+        more = {"sets": known.get("sets", 1), "reps": int(value)}
+    if known.get("exercise") in words.ACTIVITIES and "weight" in more:
+        more = {"minutes": more["weight"]}
+    return call("log_workout", **(known | more))
+
+
+def _confirmed(outcome: Outcome, text: str) -> Move | None:
+    """Deleting is never taken from a typed yes: the rule might have misread it."""
+    if outcome.tool != "forget_profile":
+        return None
+    if re.fullmatch(NO, text) or has(text, r"keep|don'?t|no"):
+        return Move("Kept: nothing was deleted.", ends=True)
+    if re.fullmatch(YES, text) or has(text, r"forget|delete|everything"):
+        return call("forget_profile", "For deleting I want a click, so that no misread word does it:")
+    return None
+
+
+def _again(outcome: Outcome, lead: str) -> Move:
+    """Say what the question is for, and ask it again."""
+    if outcome.tool == "ask_user":
+        return call("ask_user", "Just pick what you would like, or type something else:", **outcome.args)
+    return call(outcome.tool, f"{lead} {WHYS.get(outcome.tool, '')}".strip(), **outcome.args)
+
+
+WHYS: Final = {
+    "weight_unit": "The unit is for your log, so that numbers mean the same each time.",
+    "plan_week": "Goal, days and equipment decide which exercises the plan takes and how they are spread; if you are "
+    'not sure, skip a question or say "you choose".',
+    "log_workout": "The log needs to know what you did; weight 0 stands for body weight.",
+    "forget_profile": "This removes your profile, your plan and every workout, for good.",
+}

@@ -1,0 +1,84 @@
+"""A stand-in for a language model: rules that read the transcript, so that the coach runs offline and for free.
+
+It keeps no state of its own, just as a model does not: the same transcript always gets the same step. Replace it
+by a real model and the tools stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Final
+
+import anyio
+
+from yourcall.entries import Call
+from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
+
+from .messages import understand
+from .outcomes import instead, report
+from .scene import Move, Scene
+
+PACE: Final = 0.012
+"""Seconds between two pieces of text: fast enough not to wait for, slow enough to be seen streaming."""
+
+
+class StandIn:
+    """A `Model` made of rules. `pace` is in seconds between two pieces of text."""
+
+    def __init__(self, pace: float = PACE) -> None:
+        self._pace = pace
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """One step: its words a few at a time, then the calls."""
+        move = respond(Scene.read(request.transcript))
+        offered = {spec.name for spec in request.tools}
+        place = len(request.transcript)
+        calls = [
+            Call(f"call-{place}-{number}", tool, json.dumps(args, default=str))
+            for number, (tool, args) in enumerate(move.calls, 1)
+            if tool in offered
+        ]
+        for piece in _pieces(move.text):
+            await anyio.sleep(self._pace)
+            yield TextDelta(piece)
+        yield Finished(move.text, tuple(calls))
+
+
+def respond(scene: Scene) -> Move:
+    """The stand-in's next step."""
+    move = report(scene)
+    if scene.heard or not scene.outcomes:
+        move = move.plus(instead(scene) or understand(scene.heard, scene))
+    if move.ends and not move.calls:
+        move = move.plus(Move(suggestion(scene)))
+    return move
+
+
+def suggestion(scene: Scene) -> str:
+    """Something to do next: what has not been done yet comes first, and nothing twice in a row."""
+    fresh = [text for tool, text in NEXT if tool not in scene.done]
+    return next(text for text in (*fresh, *LATER) if text not in scene.said)
+
+
+NEXT: Final = (
+    ("plan_week", "Shall I plan your week?"),
+    ("log_workout", 'When you have trained, tell me what you did, for example "bench 3x5 80 kg".'),
+    ("show_workouts", 'Ask "how am I doing?" to see what you have logged.'),
+    ("show_plan", 'Ask "what is on today?" to see what is due.'),
+)
+LATER: Final = (
+    'Anything else? "What is on today?", for example, or "how am I doing?"',
+    'I am here: tell me what you did, or ask "what can you do?".',
+)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces of a word or two, with the white space where it was."""
+    start = 0
+    for end in range(len(text)):
+        if text[end].isspace() and end - start >= 6:
+            yield text[start:end]
+            start = end
+    if text[start:]:
+        yield text[start:]

@@ -1,0 +1,456 @@
+"""What people say to a coach, as data: lifts, days, goals, kit, units, pain. Pure functions from text to facts.
+
+Each returns None or an empty tuple where the text says nothing about the matter, so that callers can try one
+after the other. It is a stand-in's ear, made of word lists: it hears a few things in many ways, not everything.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Final, TypeVar
+
+from .plans import SPREAD
+from .profile import WEEK, Day, Equipment, Goal, Level, Unit
+
+W = TypeVar("W", bound=str)
+
+
+def plain(text: str) -> str:
+    """Lower case, straight quotes, single spaces; line breaks stay."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    text = text.translate({0x2019: "'", 0x2018: "'", 0x00D7: "x", 0x2013: "-", 0x2014: "-"})
+    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+
+
+def has(text: str, pattern: str) -> bool:
+    """Whether one of the words or phrases (a regular expression of alternatives) stands in the text."""
+    return re.search(rf"(?<![a-z])(?:{pattern})(?![a-z])", text) is not None
+
+
+def _all(text: str, table: dict[W, str]) -> tuple[W, ...]:
+    return tuple(name for name, pattern in table.items() if has(text, pattern))
+
+
+def _first(text: str, table: dict[W, str]) -> W | None:
+    return next(iter(_all(text, table)), None)
+
+
+# --------------------------------------------------------------------------- numbers, units
+
+NUMBERS = {
+    word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+NUMBERS |= {"fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40", "once": "1 times", "twice": "2 times"}
+
+UNITS: Final[dict[Unit, str]] = {
+    "kg": r"\d*\.?\d*\s?(kgs?|kilos?|kilograms?|kilogrammes?)|metric",
+    "lb": r"\d*\.?\d*\s?(lbs?|pounds?)|imperial|freedom units",
+}
+
+
+def digits(text: str) -> str:
+    """Number words as figures: `three sets of five` becomes `3 sets of 5`."""
+    for spoken, minutes in (("hour and a half", 90), ("half an hour", 30), ("half hour", 30), ("an hour", 60)):
+        text = text.replace(spoken, f"{minutes} min")
+    return re.sub(r"[a-z]+", lambda word: NUMBERS.get(word[0], word[0]), text)
+
+
+def unit(text: str) -> Unit | None:
+    """The unit a text names, if it names just one."""
+    named = _all(text, UNITS)
+    return named[0] if len(named) == 1 else None
+
+
+def number(text: str) -> float | None:
+    """The number that a text consists of, give or take a unit or a please."""
+    found = re.fullmatch(r"(?:about |around |maybe |just |it was )?(\d+(?:[.,]\d+)?)\s?[a-z]{0,9}[.!]?", digits(text))
+    return float(found[1].replace(",", ".")) if found else None
+
+
+# --------------------------------------------------------------------------- what was lifted
+
+EXERCISES: Final[dict[str, str]] = {
+    "Bench press": r"bench(es|ed|ing)?( ?press(es|ed)?)?|chest press",
+    "Front squat": r"front squats?",
+    "Goblet squat": r"goblet squats?",
+    "Squat": r"(back )?squat(s|ted|ting)?",
+    "Romanian deadlift": r"romanian dead ?lifts?|rdls?",
+    "Deadlift": r"dead ?lift(s|ed|ing)?|dls?",
+    "Overhead press": r"(overhead|shoulder|military|strict) press(es|ed)?|ohp",
+    "Leg press": r"leg press(es|ed)?",
+    "Lat pulldown": r"(lat )?pull ?-?downs?",
+    "Pull-up": r"pull ?-?ups?|chin ?-?ups?",
+    "Push-up": r"push ?-?ups?|press ?-?ups?",
+    "Dip": r"dips?",
+    "Row": r"(barbell |cable |dumbbell |bent over )?row(s|ed)?",
+    "Curl": r"((biceps?|hammer|dumbbell) )?curl(s|ed)?",
+    "Lunge": r"lunges?",
+    "Hip thrust": r"hip thrusts?",
+    "Lateral raise": r"lateral raises?",
+    "Calf raise": r"calf raises?",
+    "Kettlebell swing": r"(kettlebell |kb )?swings?",
+    "Sit-up": r"sit ?-?ups?|crunch(es)?",
+    "Burpee": r"burpees?",
+    "Power clean": r"(power )?cleans?",
+    "Snatch": r"snatch(es)?",
+}
+ACTIVITIES: Final[dict[str, str]] = {
+    "Run": r"runs?|ran|running|jog(s|ged|ging)?|sprint(s|ed)?|treadmill|(half )?marathon|\d+k(?! steps)",
+    "Walk": r"walk(s|ed|ing)?",
+    "Hike": r"hik(e|ed|ing)",
+    "Ride": r"(bike|bicycle) ride|rode|bik(e|ed|ing)|cycl(e|ed|ing)|spin(ning)?( class)?",
+    "Swim": r"swim(s|ming)?|swam",
+    "Rowing machine": r"rowing( machine)?|erg",
+    "Yoga": r"yoga",
+    "Pilates": r"pilates",
+    "Stretching": r"stretch(ed|ing)",
+    "Plank": r"planks?",
+    "Elliptical": r"elliptical|cross ?trainer",
+    **{name: name.lower() for name in "Football Soccer Tennis Basketball Volleyball Badminton Boxing Zumba".split()},
+    "Climbing": r"climb(ed|ing)|boulder(ed|ing)?",
+    "Dance": r"danc(e|ed|ing)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """What a text says about one exercise or activity; None is not said."""
+
+    exercise: str | None = None
+    sets: int | None = None
+    reps: int | None = None
+    weight: float | None = None
+    unit: Unit | None = None
+    minutes: float | None = None
+    km: float | None = None
+
+    @property
+    def figures(self) -> bool:
+        return any((self.sets, self.reps, self.weight is not None, self.minutes, self.km))
+
+    @property
+    def timed(self) -> bool:
+        """Whether this is an activity, told by minutes and kilometres instead of sets."""
+        return self.exercise in ACTIVITIES or bool(self.minutes or self.km)
+
+
+_N = r"(\d+(?:[.,]\d+)?)"
+_KG_LB = r"(kgs?|kilos?|kilograms?|lbs?|pounds?)"
+
+
+def lifts(text: str) -> tuple[Lift, ...]:
+    """Every exercise of a text with its figures; figures that stand alone belong to the exercise before them."""
+    found: list[Lift] = []
+    for part in _parts(digits(plain(text))):
+        lift = replace(_figures(part), exercise=exercise(part))
+        if lift.exercise or not found:
+            found.append(lift)
+        elif lift.reps and found[-1].reps and (found[-1].weight is not None or lift.weight is not None):
+            found.append(_merged(replace(lift, exercise=found[-1].exercise), replace(found[-1], sets=None, reps=None)))
+        else:
+            found[-1] = _merged(found[-1], lift)
+    return tuple(lift for lift in found if lift.exercise or lift.figures)
+
+
+def exercise(text: str) -> str | None:
+    """The exercise or activity that a text names."""
+    return _first(text, EXERCISES) or _first(text, ACTIVITIES)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """One part an exercise: split at commas and the like, and before a second exercise."""
+    text = re.sub(r"\b(\d+)((?:[,/]\s?\1\b)+)(?![\d.])", _repeated, text)
+    text = re.sub(r"(\d),(\d{1,2})(?!\d)", r"\1.\2", text)
+    text = re.sub(r"\+\s?(\d)", r" \1", text)
+    for part in re.split(r"[\n;,&+]|(?<!\d)\.(?!\d)|\.(?=\s)|\band\b|\bthen\b|\balso\b", text):
+        rest = part
+        while (cut := _second(rest)) is not None:
+            yield rest[:cut]
+            rest = rest[cut:]
+        yield rest
+
+
+def _repeated(found: re.Match[str]) -> str:
+    """`5,5,5` are three sets of five."""
+    return f"{1 + len(re.findall('[,/]', found[2]))}x{found[1]}"
+
+
+def _second(part: str) -> int | None:
+    """Where a second exercise begins that comes after the figures of the first."""
+    every = "|".join([*EXERCISES.values(), *ACTIVITIES.values()])
+    starts = [(m.start(), m.end()) for m in re.finditer(rf"(?<![a-z0-9])(?:{every})(?![a-z])", part)]
+    for (_, end), (start, _) in pairwise(starts):
+        if re.search(r"\d", part[end:start]):
+            return start
+    return None
+
+
+def _figures(part: str) -> Lift:
+    lift = Lift()
+    if m := re.search(rf"{_N}\s?(km|k|kilometers?|kilometres?|miles?|mi)(?![a-z])", part):
+        far = float(m[1].replace(",", "."))
+        lift, part = replace(lift, km=round(far * 1.609, 1) if m[2].startswith("mi") else far), _without(part, m)
+    if m := re.search(r"([1-9]\d{2,4})\s?(m|meters?|metres?)(?![a-z])", part):
+        lift, part = replace(lift, km=float(m[1]) / 1000), _without(part, m)
+    if m := re.search(rf"{_N}\s?-?(hours?|hrs?|h)(?![a-z])", part):
+        lift, part = replace(lift, minutes=float(m[1]) * 60), _without(part, m)
+    if m := re.search(rf"{_N}\s?-?(minutes?|mins?|min|m)(?![a-z])", part):
+        lift, part = replace(lift, minutes=(lift.minutes or 0) + float(m[1])), _without(part, m)
+    if m := re.search(rf"{_N}\s?-?(seconds?|secs?|s)(?![a-z])", part):
+        lift, part = replace(lift, minutes=(lift.minutes or 0) + round(float(m[1]) / 60, 2)), _without(part, m)
+    if m := re.search(rf"{_N}\s?{_KG_LB}(?![a-z])", part):
+        lift = replace(lift, weight=float(m[1]), unit="kg" if m[2].startswith("k") else "lb")
+        part = _without(part, m)
+    elif has(part, r"body ?-?weight|no weight|unweighted"):
+        lift = replace(lift, weight=0.0)
+    return _counted(lift, part)
+
+
+def _counted(lift: Lift, part: str) -> Lift:
+    """Sets, repetitions and a bare weight, from what is left of the text."""
+    times = r"\s?(?:x|\*|by)\s?"
+    if m := re.search(rf"{_N}{times}{_N}(?:{times}{_N})?", part):
+        one, two, three = float(m[1]), float(m[2]), float(m[3]) if m[3] else None
+        part = _without(part, m)
+        if three is not None and one > 20:  # 100 x 5 x 3: weight, repetitions, sets
+            return replace(lift, weight=one, reps=int(two), sets=int(three))
+        if one > 20 and lift.weight is None:  # 225 x 5
+            return replace(lift, weight=one, reps=int(two), sets=1)
+        lift = replace(lift, sets=int(one), reps=int(two), weight=lift.weight if three is None else three)
+    elif m := re.search(
+        rf"(\d+) (?:[a-z]+ )?(?:{PLURALS})(?: x ?(\d+))?(?![a-z])", part
+    ):  # "20 squats", not "squat 20"
+        bare = "squats" in m[0] and not re.search("goblet|front|back", m[0])
+        lift = replace(lift, reps=int(m[1]), sets=int(m[2] or lift.sets or 1))
+        lift = replace(lift, weight=0.0) if bare and lift.weight is None else lift
+        part = _without(part, m)
+    elif m := re.search(r"(\d+) sets?(?: of)? (\d+)(?: reps?)?", part):
+        lift, part = replace(lift, sets=int(m[1]), reps=int(m[2])), _without(part, m)
+    else:
+        if m := re.search(r"(\d+) sets?", part):
+            lift, part = replace(lift, sets=int(m[1])), _without(part, m)
+        if m := re.search(rf"(\d+) (?:reps?|times|repetitions)|(?:for|x) (\d+)(?! (?:{NO_REPS}))", part):
+            lift = replace(lift, reps=int(m[1] or m[2]), sets=lift.sets or 1)
+            part = _without(part, m)
+    if lift.weight is None and (m := re.search(rf"(?<![\d.x]){_N}(?![\d.x])", part)):
+        lift = _bare(lift, part, float(m[1]))
+    if lift.weight is None and lift.reps and exercise(part) in BODY_WEIGHT:
+        lift = replace(lift, weight=0.0)
+    return lift
+
+
+PLURALS: Final = "squats|lunges|swings|thrusts|raises|presses|curls|rows|deadlifts|cleans|dips"
+NO_REPS: Final = "sets?|min|h|years?|months?|weeks?|days?"
+BODY_WEIGHT: Final = ("Push-up", "Pull-up", "Sit-up", "Burpee", "Dip", "Lunge")
+"""Done without a weight unless one is named."""
+
+
+def _bare(lift: Lift, part: str, value: float) -> Lift:
+    """A number without a word: repetitions of a push-up, minutes of a run, kilograms of anything else."""
+    named = exercise(part)
+    if named in ACTIVITIES:
+        return replace(lift, minutes=lift.minutes or value)
+    if named in BODY_WEIGHT and lift.reps is None:
+        return replace(lift, sets=lift.sets or 1, reps=int(value), weight=0.0)
+    return replace(lift, weight=value)
+
+
+def _without(part: str, found: re.Match[str]) -> str:
+    return f"{part[: found.start()]} {part[found.end() :]}"
+
+
+def _merged(first: Lift, more: Lift) -> Lift:
+    def pick(name: str) -> object:
+        value = getattr(first, name)
+        return getattr(more, name) if value is None else value
+
+    return Lift(first.exercise, *(pick(n) for n in ("sets", "reps", "weight", "unit", "minutes", "km")))  # type: ignore[arg-type]  # same fields
+
+
+# --------------------------------------------------------------------------- when
+
+_SHORT: Final[dict[Day, str]] = {day: rf"{day.lower()}s?|{day[:3].lower()}" for day in WEEK} | {
+    "Tuesday": "tuesdays?|tues?",
+    "Wednesday": "wednesdays?|weds?",
+    "Thursday": "thursdays?|thurs?|thu",
+}
+
+_DAY: Final = "(?:" + "|".join(_SHORT.values()) + ")"
+_DAYS: Final = rf"{_DAY}(?:(?:,| or| and|,? nor)? {_DAY})*"
+RULED_OUT: Final = (
+    rf"\b(?:except|but not|not on|not|no|instead of|rather than|without|skip|never on|can't do|cannot do) {_DAYS}"
+    rf"|{_DAYS} (?:do ?n'?t|do not|does ?n'?t|wo ?n'?t|is out|are out|is bad|are bad|is off|are off|not)\b"
+)
+
+
+def days(text: str) -> tuple[Day, ...]:
+    """The days that a text names, or sensible ones for how many it says; without those that it rules out."""
+    text = digits(text)
+    out, rest = not_days(text), _ruled_out(text, " ")
+    found = _span(rest) or _named_days(rest) or SPREAD.get(count(rest) or 0, ())
+    return tuple(day for day in found if day not in out)
+
+
+def not_days(text: str) -> tuple[Day, ...]:
+    """The days that a text rules out: `except sunday`, `thursdays don't work`."""
+    return _all(" ".join(re.findall(RULED_OUT, text)), _SHORT)
+
+
+def _ruled_out(text: str, instead: str) -> str:
+    return re.sub(RULED_OUT, instead, text)
+
+
+def _named_days(text: str) -> tuple[Day, ...]:
+    if has(text, r"every other day|every second day|alternate days"):
+        return ("Monday", "Wednesday", "Friday", "Sunday")
+    if has(text, r"every ?day|daily|all 7|all days|all of them|each day|any day"):
+        return WEEK
+    named = set(_all(text, _SHORT))
+    named |= set(WEEK[:5]) if has(text, r"week ?days?|working days|work ?week") else set()
+    named |= set(WEEK[5:]) if has(text, r"(the )?week ?-?ends?") else set()
+    return tuple(day for day in WEEK if day in named)
+
+
+def count(text: str) -> int | None:
+    """How many days a week a text says."""
+    text, many = digits(text), r"(?<![\d.])([1-7])\s?(?:-\s?[1-7]\s?)?"
+    found = re.search(rf"{many}(?:x|times?|days?|sessions?|workouts?)\s?(?:a|per|/|each|every)?\s?(?:week|wk)\b", text)
+    found = found or re.search(rf"{many}(?:times|days?|sessions|workouts)\b(?! (?:off|ago|of rest))", text)
+    return int(found[1]) if found else None
+
+
+def _span(text: str) -> tuple[Day, ...]:
+    """`Monday to Thursday`, `mon-fri`."""
+    for first in WEEK:
+        for last in WEEK:
+            if re.search(rf"\b(?:{_SHORT[first]})\s?(?:to|-|through|till|until)\s?(?:{_SHORT[last]})\b", text):
+                start, end = WEEK.index(first), WEEK.index(last)
+                return WEEK[start : end + 1] if start <= end else WEEK[: end + 1] + WEEK[start:]
+    return ()
+
+
+# --------------------------------------------------------------------------- who
+
+GOALS: Final[dict[Goal, str]] = {
+    "fat loss": r"(lose|losing|drop|shed|less|cut) (some |a bit of |a little |a few |my "
+    r"|the )?(\d+ ?\w* ?)?(of )?(weight|fat|pounds|kilos|kgs?|lbs?|belly|inches)"
+    r"|fat ?loss|weight ?loss|slim(mer|ming)?|leaner|lean( out)?|get lean|cutting|shredded|ripped|belly|love handles"
+    r"|overweight|too (fat|heavy)|fat burn(ing)?|burn (some )?fat|skinny|thinner",
+    "muscle": r"huge|massive|get big|swell|muscles?|muscular|hypertrophy|bulk(ing)?( up)?|bigger|mass|size|gains?"
+    r"|tone(d)?|toning|tone up|abs"
+    r"|six ?-?pack|biceps|glutes|jacked|buff|swole|arms|put on (some )?weight|gain (some )?weight",
+    "strength": r"strong(er)?|strength|powerlift(ing|er)?|lift (more|heavy|heavier)|heavier|1 ?rm|one rep max|power",
+    "fitness": r"fit|fitter|(?<!planet )(?<!anytime )fitness|move more|desk job|sit(ting)? (all day|at a desk)"
+    r"|health(y|ier)?|in shape|into shape|shape|stamina|endurance|energy|cardio|active"
+    r"|mobility|flexib(le|ility)|conditioning|(half )?marathon|5 ?k|10 ?k|triathlon|feel better|stay fit",
+}
+KIT: Final[dict[Equipment, str]] = {
+    "gym": r"(full |the |a |my )?gym|(planet|anytime) fitness|membership|barbells?|rack|machines?|bench and bar"
+    r"|garage gym|everything|power ?rack",
+    "dumbbells": r"dumb ?bells?|kettle ?bells?|db|kb|free weights|weights",
+    "bands": r"(resistance |elastic )?bands?",
+    "body weight": r"(no|without( any)?|zero|none) ?(equipment|kit|gear|weights)?|nothing|body ?-?weight|calisthenics"
+    r"|at home|home|living room|hotel|park|outdoors|outside|callisthenics",
+}
+LEVELS: Final[dict[Level, str]] = {
+    "beginner": r"beginner|newbie|noob|never (trained|lifted|worked out|been|done|exercised)|just start(ed|ing)"
+    r"|new to (this|lifting|training|the gym|exercise|working out)|out of shape|start(ing)? (out|from scratch)|unfit"
+    r"|first time",
+    "intermediate": r"intermediate|(about )?(a|1) year|some experience|on and off",
+    "advanced": r"advanced|experienced|(many|[2-9]|1\d|20) years|for years|athlete|competitive",
+}
+
+
+def goals(text: str) -> tuple[Goal, ...]:
+    """The goals that a text names."""
+    return _all(text, GOALS)
+
+
+def goal(text: str) -> Goal | None:
+    return _first(text, GOALS)
+
+
+def kit(text: str) -> tuple[Equipment, ...]:
+    """The equipment that a text names."""
+    named = _all(text, KIT)
+    return tuple(k for k in named if k != "body weight") or named
+
+
+def level(text: str) -> Level | None:
+    return _first(text, LEVELS)
+
+
+# --------------------------------------------------------------------------- pain
+
+BODY: Final[dict[str, str]] = {
+    "knee": r"knees?|kneecap|acl|meniscus|mcl",
+    "back": r"(lower |upper )?back|spine|disc|lumbar|sciatica",
+    "shoulder": r"shoulders?|rotator( cuff)?|collar ?bone",
+    "elbow": r"elbows?|forearms?",
+    "wrist": r"wrists?|carpal tunnel",
+    "hand": r"hands?|fingers?|thumbs?",
+    "neck": r"neck",
+    "hip": r"hips?|groin|pelvis",
+    "hamstring": r"hamstrings?|hammy",
+    "ankle": r"ankles?|calf|calves|shins?|achilles",
+    "foot": r"foot|feet|toes?|heels?|plantar",
+    "leg": r"legs?|thighs?|quads?",
+    "arm": r"arms?|biceps?|triceps?",
+}
+PAIN: Final = (
+    r"hurt(s|ing)?|pain(s|ful)?|injur(y|ies|ed)|ache(s|d)?|aching|achy|torn|tore|tear|sprain(ed)?|pulled|strain(ed)?"
+    r"|broke(n)?|fractured?|bad|sore|soreness|tweak(ed)?|tendon[iae]+tis|swollen|stiff|twisted|niggl(e|es|ing)|surgery"
+    r"|killing me|messed up|dodgy|bust(ed)?|problems?|issues?|acting up|arthritis|numb|click(s|ing)|bothers?|bothering"
+    r"|reconstruction|replacement|hurted|sciatica|acl|meniscus|achilles|plantar"
+)
+HEALED: Final = (
+    r"(better|healed|fine|ok|okay|good|recovered|gone)( now| again)?"
+    r"|(no longer|doesn't|does not|don't|stopped) hurt(s|ing)?( anymore)?|no more pain|not injured|no injur(y|ies)"
+)
+
+
+def injuries(text: str) -> tuple[str, ...]:
+    """The parts of the body that a text says hurt."""
+    return parts(text) if has(text, PAIN) else ()
+
+
+def parts(text: str) -> tuple[str, ...]:
+    """The parts of the body that a text names."""
+    return _all(re.sub(rf"\b(?:{NO_PART})\b", " ", text), BODY)
+
+
+NO_PART: Final = r"leg press|hip thrusts?|back squats?|shoulder press|(get|come|go|am|i'm) back|back (to|in|at|from)"
+
+
+def healed(text: str) -> tuple[str, ...]:
+    """The parts of the body that a text says are well again."""
+    better = has(text, HEALED) and not has(text, r"not (better|fine|ok|okay|good|healed)|no better")
+    return parts(text) if better else ()
+
+
+# --------------------------------------------------------------------------- spelling
+
+VOCABULARY: Final = (
+    "workout workouts training exercise exercises bench press squat squats deadlift deadlifts overhead weight "
+    "weights pounds kilograms kilos strength stronger muscle muscles fitness healthy equipment dumbbells dumbbell "
+    "barbell bands schedule program routine monday tuesday wednesday thursday friday saturday sunday weekend "
+    "weekdays forget delete profile progress history shoulder knees ankle elbow hamstring injury injured hurts "
+    "beginner advanced intermediate hello thanks please remember change lunges plank running cycling swimming "
+    "yoga week plan lose build"
+).split()
+
+
+def respelled(text: str) -> str:
+    """The text with likely typing mistakes mended, as far as a coach's words go."""
+
+    def mend(word: re.Match[str]) -> str:
+        if len(word[0]) < 4 or word[0] in VOCABULARY:
+            return word[0]
+        return next(iter(get_close_matches(word[0], VOCABULARY, 1, 0.8)), word[0])
+
+    return re.sub(r"[a-z]+", mend, text)
