@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Concatenate, Generic, ParamSpec, TypeAlias, get_origin, get_type_hints, overload
@@ -21,7 +22,7 @@ from typing_extensions import TypeVar
 
 from yourcall import errors
 from yourcall.context import Context
-from yourcall.entries import Json, storable
+from yourcall.entries import Json, compact, storable
 from yourcall.ports import ToolSpec
 
 D = TypeVar("D", default=Any, contravariant=True)
@@ -91,7 +92,11 @@ def _in_thread(ctx: Context[Any], call: Callable[[], Any]) -> Any:
 
 def _readable(name: str, value: Any) -> Json:
     try:
-        return storable(to_jsonable_python(value, inf_nan_mode="strings", bytes_mode="base64"))
+        plain = to_jsonable_python(value, bytes_mode="base64")
+        text = compact(plain)
+        if "NaN" in text or "Infinity" in text:  # which JSON lacks; as text they are read by every provider
+            plain = json.loads(text, parse_constant=str)
+        return storable(plain)
     except (PydanticSerializationError, ValueError, RecursionError):
         message = f"{name} returned a {type(value).__name__} that cannot be turned into JSON."
         raise errors.ProgrammingError(message) from None
