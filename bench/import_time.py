@@ -12,7 +12,7 @@ from typing import Final
 
 ROUNDS: Final = 15
 NEEDED: Final = "from pydantic import BaseModel, create_model; import anyio, asyncio, sqlite3"
-OURS: Final = "import yourcall"
+OURS: Final = "from yourcall import Agent, Context, Engine, ask_user, tool"
 TIMED: Final = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
 
 
