@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,33 @@ async def test_P5_uneven_counts_are_fine(tmp_path: Path) -> None:
     async with Scene(tmp_path).process(ask_user, steps=[[("ask_user", {"questions": questions})]]) as process:
         await process.say()
         assert [len(one["options"]) for one in await shown(process)] == [2, 3, 4, 2]
+
+
+def objects(schema: Any) -> Iterator[Any]:
+    """Every schema in a schema."""
+    yield schema
+    for inner in (*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])):
+        yield from objects(inner)
+
+
+OF_EVERY_PROVIDER = {
+    *("type", "description", "properties", "required", "additionalProperties", "items"),
+    *("minItems", "maxItems", "maxLength"),
+}
+
+
+async def test_P6_the_schema_is_in_the_subset_of_every_provider(tmp_path: Path) -> None:
+    """As it is offered: plain types, items for each array, all properties required and no others."""
+    async with Scene(tmp_path).process(ask_user, steps=[]) as process:
+        await process.say()
+        (offered,) = process.model.requests[0].tools
+        for schema in objects(offered.schema):
+            assert schema.keys() <= OF_EVERY_PROVIDER
+            assert isinstance(schema["type"], str)
+            assert ("items" in schema) == (schema["type"] == "array")
+            if schema["type"] == "object":
+                assert schema["required"] == list(schema["properties"])
+                assert schema["additionalProperties"] is False
 
 
 WORLD = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -37,31 +36,6 @@ def error(questions: Any, tool: Any = ask_user) -> str:
 
 
 # --------------------------------------------------------------------------- what the model is told
-
-
-def objects(schema: Any) -> Iterator[Any]:
-    """Every schema in a schema."""
-    yield schema
-    for inner in (*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])):
-        yield from objects(inner)
-
-
-OF_ALL_PROVIDERS = {"type", "description", "properties", "required", "additionalProperties", "items"} | {
-    "minItems",
-    "maxItems",
-    "maxLength",
-}
-
-
-def test_the_schema_is_in_the_subset_of_every_provider() -> None:
-    """Plain types, all properties required and no others, items for each array: OpenAI strict, Anthropic, Gemini."""
-    for schema in objects(ask_user.spec.schema):
-        assert schema.keys() <= OF_ALL_PROVIDERS
-        assert isinstance(schema["type"], str)
-        if schema["type"] == "object":
-            assert schema["required"] == list(schema["properties"])
-            assert schema["additionalProperties"] is False
-        assert ("items" in schema) == (schema["type"] == "array")
 
 
 @pytest.mark.parametrize(("questions", "options"), [(4, 4), (1, 2), (8, 12)])
