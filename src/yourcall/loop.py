@@ -159,9 +159,9 @@ class Run(Generic[D]):
             if isinstance(stale.__cause__, Exception):
                 raise stale.__cause__ from None
             raise
-        finally:
-            self._in_flight.discard(call.id)
-            self._stir.set()
+        # Only now: a call whose landing is not recorded stays in flight, or it would be begun again as the run ends.
+        self._in_flight.discard(call.id)
+        self._stir.set()
 
     async def _effect(self, effect: Effect) -> None:
         """Record an effect. What the store cannot record must not look like the tool's own failure: the run ends."""
