@@ -80,7 +80,7 @@ def _stop(unfinished: list[CallLog]) -> list[Body]:
         if one.open:
             bodies.append(Closed(one.open.id, one.call.id, "cancelled"))
             bodies.append(_not_ok(one.call.id, CANCELLED, "cancelled"))
-        elif one.begun_by:
+        elif one.begun_by or one.asks or one.effects:
             bodies.append(_not_ok(one.call.id, INTERRUPTED, "interrupted"))
         else:
             bodies.append(_not_ok(one.call.id, NOT_BEGUN, "cancelled"))
