@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.scene import Scene
-from yourcall import Rejected
-from yourcall.ask_user import ask_user
+from yourcall import Rejected, ask_user
 from yourcall.log import Waiting
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.scene import Process, Scene
-from yourcall import Rejected
-from yourcall.ask_user import ask_user
+from yourcall import Rejected, ask_user
 from yourcall.log import ToolMessage, Waiting
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from tests.scene import Scene
-from yourcall import Context, ProgrammingError, Rejected, tool
-from yourcall.ask_user import ask_user
-from yourcall.forms import Form
+from yourcall import Context, Form, ProgrammingError, Rejected, ask_user, tool
 from yourcall.log import Waiting
 
 pytestmark = pytest.mark.anyio

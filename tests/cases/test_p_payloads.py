@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.scene import Process, Scene
-from yourcall.ask_user import ask_user
+from yourcall import ask_user
 from yourcall.entries import Asked
 from yourcall.log import Done, ToolMessage
 

@@ -12,11 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 from tests.scene import Scene
-from yourcall import Ask, Context, tool
+from yourcall import Ask, Context, Form, ask_user, tool
 from yourcall.agui import interrupts
-from yourcall.ask_user import ask_user
 from yourcall.entries import Asked, Entry, Json, dump, load
-from yourcall.forms import Form
 from yourcall.log import Done
 
 pytestmark = pytest.mark.anyio

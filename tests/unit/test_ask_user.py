@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from yourcall.ask_user import ask_user, make_ask_user
+from yourcall import ask_user, make_ask_user
 from yourcall.context import Context
 from yourcall.entries import Call
 from yourcall.errors import Paused, ProgrammingError, ToolError, Unavailable
