@@ -125,7 +125,8 @@ class _Writer:
             for name, value in values.items():
                 done[name] = self(value)
         except _Refusal as refusal:
-            refusal.path.append(f".{name}" if name.isidentifier() else f"[{ascii(name)[:40]}]")
+            shown = f".{name}" if name.isidentifier() and len(name) <= 64 else f"[{ascii(name)[:64]}]"
+            refusal.path.append(shown)
             raise
         self._depth -= 1
         return done

@@ -263,6 +263,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "object": (Client(), "answer", "Client"),
     "path": (Job([1, 2, Step(Client())]), "answer.plan[2].owner", "Client"),
     "key that is no name": ({"a": {"b c": {1}, "d-e": [Client()]}}, "answer.a['d-e'][0]", "Client"),
+    "endless key": ({"a" * 10_000: Client()}, "answer['" + "a" * 63 + "]", "Client"),
     "str subclass": ([MyStr("canary")], "answer[0]", "MyStr"),
     "int subclass": (MyInt(1), "answer", "MyInt"),
     "datetime subclass": (Stamp(2026, 1, 1), "answer", "Stamp"),
