@@ -29,7 +29,7 @@ LAYERS: dict[str, float] = {
     "follow": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
-    "ask_user": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
+    "asker": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
     "web": 9, "serve": 9, "cli": 9,
 }  # fmt: skip
 
@@ -51,8 +51,8 @@ ONLY_IN = {
 """Who knows what: a library that is named here is imported nowhere else."""
 
 STRANGERS = {
-    "loop": {"questions", "forms", "store", "bus", "models", "ask_user"},
-    "engine": {"questions", "forms", "store", "models", "ask_user"},
+    "loop": {"questions", "forms", "store", "bus", "models", "asker"},
+    "engine": {"questions", "forms", "store", "models", "asker"},
     "store": {"asks", "questions", "forms"},
     "bus": {"asks", "questions", "forms"},
     "web": {"loop", "record", "replay", "store"},

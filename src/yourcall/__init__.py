@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from yourcall.agent import Agent
-    from yourcall.ask_user import ask_user, make_ask_user
+    from yourcall.asker import ask_user, make_ask_user
     from yourcall.asks import Ask, Check
     from yourcall.context import Context
     from yourcall.engine import Conversation, Engine
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agent": ("Agent",),
-    "ask_user": ("ask_user", "make_ask_user"),
+    "asker": ("ask_user", "make_ask_user"),
     "asks": ("Ask", "Check"),
     "context": ("Context",),
     "engine": ("Conversation", "Engine"),
