@@ -271,7 +271,9 @@ class Engine(Generic[D]):
         Raises `Busy` while draining: nothing is taken that could not be carried on. Once begun it is carried to its
         end, whatever becomes of who asked for it: a lease that was taken is followed by its run.
         """
-        if self.draining or self._tasks is None:
+        if self._tasks is None:
+            raise errors.ProgrammingError("Open the engine first: `async with engine:`, or `lifespan=engine.lifespan`.")
+        if self.draining:
             raise errors.Busy
         try:
             return await to_the_end(lambda: self._write(record, decide, resume))

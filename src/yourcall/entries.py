@@ -279,5 +279,8 @@ def _sparse(value: Any) -> Json:
 
 
 def _make(cls: Callable[..., Any], data: Mapping[str, Any]) -> Any:
-    known = {name for name, _ in _defaults(cls)}
-    return cls(**{name: value for name, value in data.items() if name in known})
+    try:
+        return cls(**data)
+    except TypeError:  # a field that this release does not know
+        known = {name for name, _ in _defaults(cls)}
+        return cls(**{name: value for name, value in data.items() if name in known})
