@@ -36,19 +36,38 @@ USER = "bench"
 
 
 class Scripted:
-    """The benchmark's model: what it says next depends on the last message alone."""
+    """The benchmark's model: what it says next depends on the last message alone.
+
+    Our runs are detached from their readers, so before each delta it lets go of the event loop, as every provider
+    does: else a whole reply is recorded before anybody could read a part of it. Over HTTP it takes `latency` seconds
+    to the first word, so that the reader has joined; it costs no CPU time, but is in the wall time.
+    """
+
+    def __init__(self, latency: float = 0) -> None:
+        self.latency = latency
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | Finished]:
         last = request.transcript[-1]
         kind, items = plan("tool" if isinstance(last, ToolMessage) else "user", last.text)
+        await asyncio.sleep(self.latency)
         if kind == "text":
             for piece in items:
+                await asyncio.sleep(0)
                 yield TextDelta(piece)
             yield Finished("".join(items))
         else:
             place = len(request.transcript)
-            calls = (Call(f"call_{place}_{i}", name, json.dumps(args)) for i, (name, args) in enumerate(items))
+            calls = (Call(f"call_{place}_{i}", name, arguments(args)) for i, (name, args) in enumerate(items))
             yield Finished(calls=tuple(calls))
+
+
+def arguments(args: dict[str, Any]) -> str:
+    """The benchmark's questions in our words: the text of a question is its prompt."""
+    if "questions" in args:
+        args = {"questions": [{**q, "prompt": q["question"]} for q in args["questions"]]}
+        for question in args["questions"]:
+            del question["question"]
+    return json.dumps(args)
 
 
 @tool
@@ -119,7 +138,7 @@ class Ours(Peer):
 
         from yourcall.web import create_router
 
-        engine = Engine(Agent(Scripted()), store="sqlite://")
+        engine = Engine(Agent(Scripted(latency=0.05)), store="sqlite://")
         app = FastAPI()
         app.include_router(create_router(engine, user=lambda: USER))
         return Opened(app, engine)
