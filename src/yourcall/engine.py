@@ -152,7 +152,7 @@ class Engine(Generic[D]):
         if found.ending is None:
             try:
                 await self._answer(found, payload, mark)
-            except (errors.Closed, errors.AlreadyAnswered):
+            except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):  # the last: its step is over
                 await self.expire(found.key)
             found = await self.find(interrupt_id, user=user)
         match found.ending:
