@@ -7,12 +7,10 @@ here, since nothing of a waiting conversation is in memory.
 
 from __future__ import annotations
 
-import inspect
 import logging
 import secrets
-from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Any, Final, Generic, Self
 
@@ -23,16 +21,15 @@ from typing_extensions import TypeVar
 from yourcall import decisions, errors
 from yourcall.agent import Agent
 from yourcall.asks import Ask, payload_digest
-from yourcall.bus.local import LocalBus
-from yourcall.context import Context
-from yourcall.entries import Answered, Closed, Effect, Ending, Entry, Interrupt, Json, Stopped, User
+from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
 from yourcall.follow import follow
-from yourcall.log import CallLog, Log, Phase, phase
-from yourcall.loop import Contexts, Run, ask
+from yourcall.log import Log, Phase, phase
+from yourcall.loop import ask
 from yourcall.ports import Bus, Found, Key, Listed, Row, Store
-from yourcall.record import LEASE_SECONDS, Decide, DuplicateMessage, Record, Written
+from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
+from yourcall.runs import Runs
 from yourcall.tasks import to_the_end
 
 log = logging.getLogger("yourcall")
@@ -61,20 +58,17 @@ class Engine(Generic[D]):
         bus: Bus | None = None,
         sweep_every: float = 5.0,
     ) -> None:
-        if isinstance(store, str):
-            from yourcall.open import open_store
+        from yourcall.open import local_bus, open_store
 
-            store = open_store(store)
+        store = open_store(store) if isinstance(store, str) else store
+        bus = bus or local_bus()
         self.agent = agent
         self.store = store
         self.public_url = public_url
         self.draining = False
-        self._deps = deps
-        self._bus: Bus = bus or LocalBus()
+        self._bus = bus
+        self._runs = Runs(agent, store, bus, deps, self._carry_on)
         self._sweep_every = sweep_every
-        self._runs: defaultdict[Key, set[Run[D]]] = defaultdict(set)
-        self._running = 0
-        self._idle = anyio.Event()
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
         self._misses: set[str] = set()
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -117,9 +111,7 @@ class Engine(Generic[D]):
         """
         self.draining = True
         with anyio.move_on_after(grace):
-            while self._running:
-                self._idle = anyio.Event()
-                await self._idle.wait()
+            await self._runs.over()
 
     # ----------------------------------------------------------------- conversations and answers
 
@@ -193,7 +185,7 @@ class Engine(Generic[D]):
             gone = f"The tool {one.call.tool} does not exist any more."
             await self.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", gone))
             raise errors.Closed("unavailable")
-        ctx = (await self.contexts(record.key))(one, None)
+        ctx = (await self._runs.contexts(record.key))(one, None)
         pending = await probe(tool, ctx, one.call.args, interrupt)
         if pending is None:
             await self._missed(record, interrupt)
@@ -255,10 +247,12 @@ class Engine(Generic[D]):
 
     # ----------------------------------------------------------------- reading and writing
 
-    def follow(self, key: Key, after: int | None) -> AsyncGenerator[Event, None]:
+    def follow(self, key: Key, after: int | Callable[[], Awaitable[int]] | None) -> AsyncGenerator[Event, None]:
+        """What `follow.follow` gives of this conversation."""
         return follow(self.store, self._bus, key, after)
 
     async def create(self, key: Key) -> None:
+        """Make a conversation exist before anything is said in it."""
         await self.store.append(key, 0, [], Row())
 
     def record(self, key: Key) -> Record:
@@ -282,8 +276,8 @@ class Engine(Generic[D]):
 
     async def _write(self, record: Record, decide: Decide, resume: bool) -> Written:
         written = await record.write(decide, take=secrets.token_hex(8), resume=resume)
-        if written.runner:
-            self._start(record, written.runner)
+        if written.runner and self._tasks:
+            self._runs.start(self._tasks, record, written.runner)
         return written
 
     async def expire(self, key: Key) -> None:
@@ -292,97 +286,11 @@ class Engine(Generic[D]):
 
     def _publish(self, key: Key, events: Sequence[Event]) -> None:
         self._bus.publish(key, events)
-        for run in self._runs.get(key, ()):
-            run.notify()
+        self._runs.tell(key)
 
-    # ----------------------------------------------------------------- running
-
-    def _start(self, record: Record, runner: str) -> None:
-        """Start a run in the engine's own task group; counted from here on, so that a drain waits for it."""
-        assert self._tasks is not None
-        self._running += 1
-        self._tasks.start_soon(self._run, record, runner)
-
-    async def _run(self, record: Record, runner: str) -> None:
-        unfinished = True
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._renew, record.key, runner)
-                run = Run(self.agent, record, runner, await self.contexts(record.key), self._emitter(record.key))
-                with self._told(run):
-                    await run.go()
-                tasks.cancel_scope.cancel()
-            unfinished = False
-        except* errors.Stale:
-            unfinished = False
-        except* Exception as group:
-            log.error("A run failed", exc_info=group)
-            await self._fail(record, runner)
-        finally:
-            with anyio.CancelScope(shield=True):
-                if unfinished:
-                    await self._let_go(record.key, runner)
-            self._running -= 1
-            self._idle.set()
-
-    def _emitter(self, key: Key) -> Callable[[Event], None]:
-        return lambda event: self._bus.publish(key, [event])
-
-    @contextmanager
-    def _told(self, run: Run[D]) -> Iterator[None]:
-        """While it goes on, the run is told of what others in this process write to its log."""
-        key = run.record.key
-        self._runs[key].add(run)
-        run.notify()
-        try:
-            yield
-        finally:
-            self._runs[key].discard(run)
-            if not self._runs[key]:
-                del self._runs[key]
-
-    async def _renew(self, key: Key, runner: str) -> None:
-        while True:
-            await anyio.sleep(LEASE_SECONDS / 3)
-            if not await self.store.renew(key, runner, LEASE_SECONDS):
-                raise errors.Stale
-
-    async def _fail(self, record: Record, runner: str) -> None:
-        """A bug of ours or a store that does not answer: say so in the log, if it can be said."""
-        stopped = Stopped("internal", True, "Something went wrong on the server. Try again.")
-        try:
-            await record.write(lambda log, now: [stopped], runner=runner)
-        except (Exception, errors.Stale):
-            log.exception("The failed run could not be recorded; the sweep takes it up when its lease is over")
-
-    async def _let_go(self, key: Key, runner: str) -> None:
-        """A run that was cut off gives its lease back; unless we are shutting down, it is carried on."""
-        try:
-            await self.store.release(key, runner)
-            if not self.draining:
-                await self.expire(key)
-        except Exception:
-            log.exception("The lease could not be given back; it ends by itself")
-
-    async def contexts(self, key: Key) -> Contexts[D]:
-        """Makes the contexts that this conversation's tools are given."""
-        deps: Any = self._deps
-        if inspect.isroutine(deps):
-            deps = deps(key.owner, key.id)
-            deps = await deps if inspect.isawaitable(deps) else deps
-
-        def context(past: CallLog | None, record: Callable[[Effect], Awaitable[None]] | None) -> Context[D]:
-            return Context(
-                user=key.owner,
-                deps=deps,
-                conversation_id=key.id,
-                call_id=past.call.id if past else "",
-                on_skip=self.agent.on_skip,
-                past=past,
-                record=record,
-            )
-
-        return context
+    async def _carry_on(self, key: Key) -> None:
+        if not self.draining:
+            await self.expire(key)
 
     # ----------------------------------------------------------------- the sweep
 
@@ -412,8 +320,11 @@ class Conversation(Generic[D]):
 
     async def say(self, text: str, *, id: str | None = None) -> AsyncGenerator[Event, None]:
         """Write a message, then follow the run to its end. Leaving the loop does not stop the run."""
-        entries = await self._post(text, id)
-        async with aclosing(self.events(entries[0].seq - 1)) as events:
+
+        async def written() -> int:
+            return (await self._post(text, id))[0].seq - 1
+
+        async with aclosing(self._engine.follow(self.key, written)) as events:
             async for event in events:
                 yield event
 

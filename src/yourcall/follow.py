@@ -6,8 +6,8 @@ the log, and looks at the log by itself now and then, since the writer may be an
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -19,45 +19,55 @@ from yourcall.ports import Bus, Key, Store
 LOOK_SECONDS: Final = 1.0
 
 
-async def follow(store: Store, bus: Bus, key: Key, after: int | None) -> AsyncGenerator[Event, None]:
-    """Entries newer than `after` (None: from now on) and live events, until nothing runs; `Ended` comes last."""
-    last = after
+After: TypeAlias = int | Callable[[], Awaitable[int]] | None
+
+
+async def follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerator[Event, None]:
+    """Entries newer than `after` and live events, until nothing runs; `Ended` comes last.
+
+    None is from now on. A function is called once the listener is there, for what must not be missed: it writes,
+    and returns after which entry to begin.
+    """
+    last = None if callable(after) else after
     while True:
         async with bus.listen(key) as live:
-            dropped = False
-            while not dropped:
-                snapshot = await store.load(key, after=last)
-                if last is None:
-                    last = snapshot.head
-                for entry in snapshot.entries:
-                    if entry.seq > last:
-                        last = entry.seq
-                        yield entry
-                if snapshot.row.phase != "run" and (ended := await _ended(store, key, last)):
-                    yield ended
+            if callable(after):
+                last, after = await after(), None
+            snapshot = await store.load(key, after=last)
+            last = snapshot.head if last is None else last
+            for entry in snapshot.entries:
+                if entry.seq > last:
+                    last = entry.seq
+                    yield entry
+            if snapshot.row.phase != "run" and (ended := await _ended(store, key, last)):
+                yield ended
+                return
+            async for event in _in_order(live, last):
+                if isinstance(event, Entry):
+                    last = event.seq
+                yield event
+                if isinstance(event, Ended):
                     return
-                while True:
-                    event: Event | None = None
-                    with anyio.move_on_after(LOOK_SECONDS) as look:
-                        event = await anext(live, None)
-                        dropped = event is None
-                    match event:
-                        case Entry(seq=seq) if seq == last + 1:
-                            last = seq
-                            yield event
-                        case Entry(seq=seq) if seq <= last:
-                            pass
-                        case Ended(head=head) if head == last:
-                            yield event
-                            return
-                        case Ended(head=head) if head < last:
-                            pass
-                        case None | Entry() | Ended():
-                            break
-                        case _:
-                            yield event
-                    if look.cancelled_caught:
-                        break
+
+
+async def _in_order(live: AsyncIterator[Event], last: int) -> AsyncGenerator[Event, None]:
+    """What comes live after `last`, up to a gap, a pause, or the end of the subscription: then the log is read."""
+    while True:
+        event: Event | None = None
+        with anyio.move_on_after(LOOK_SECONDS):
+            event = await anext(live, None)
+        match event:
+            case Entry(seq=seq) if seq == last + 1:
+                last = seq
+                yield event
+            case Ended(head=head) if head == last:
+                yield event
+            case Entry(seq=seq) | Ended(head=seq) if seq <= last:
+                pass
+            case None | Entry() | Ended():
+                return
+            case _:
+                yield event
 
 
 async def _ended(store: Store, key: Key, last: int) -> Ended | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yourcall.errors import ProgrammingError
-from yourcall.ports import Store
+from yourcall.ports import Bus, Store
 
 
 def open_store(url: str) -> Store:
@@ -14,3 +14,10 @@ def open_store(url: str) -> Store:
     from yourcall.store.sqlite import SQLiteStore
 
     return SQLiteStore(path[1:] or ":memory:")
+
+
+def local_bus() -> Bus:
+    """The bus of an engine that is given none: for listeners of its own process."""
+    from yourcall.bus.local import LocalBus
+
+    return LocalBus()

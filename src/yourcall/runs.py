@@ -1,0 +1,137 @@
+"""The runs that go on in this process: each has a lease to renew, and is told of what others write to its log."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic
+
+import anyio
+from anyio.abc import TaskGroup
+from typing_extensions import TypeVar
+
+from yourcall import errors
+from yourcall.agent import Agent
+from yourcall.context import Context
+from yourcall.entries import Effect, Stopped
+from yourcall.events import Event
+from yourcall.log import CallLog
+from yourcall.loop import Contexts, Run
+from yourcall.ports import Bus, Key, Store
+from yourcall.record import LEASE_SECONDS, Record
+
+log = logging.getLogger("yourcall")
+
+D = TypeVar("D", default=Any)
+
+
+class Runs(Generic[D]):
+    """Starts runs and sees them to their end. `carry_on` is told of a conversation whose run was cut off."""
+
+    def __init__(
+        self, agent: Agent[D], store: Store, bus: Bus, deps: Any, carry_on: Callable[[Key], Awaitable[None]]
+    ) -> None:
+        self._agent, self._store, self._bus = agent, store, bus
+        self._deps, self._carry_on = deps, carry_on
+        self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
+        self._running = 0
+        self._idle = anyio.Event()
+
+    def start(self, tasks: TaskGroup, record: Record, runner: str) -> None:
+        """Start the run of a lease just taken; it is counted from here on, so that `over` waits for it."""
+        self._running += 1
+        tasks.start_soon(self._run, record, runner)
+
+    async def over(self) -> None:
+        """Wait until no run is going on."""
+        while self._running:
+            self._idle = anyio.Event()
+            await self._idle.wait()
+
+    def tell(self, key: Key) -> None:
+        """Somebody in this process wrote to the log: its run, if there is one, looks at it at once."""
+        for run in self._told_of.get(key, ()):
+            run.notify()
+
+    async def _run(self, record: Record, runner: str) -> None:
+        unfinished = True
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._renew, record.key, runner)
+                run = Run(self._agent, record, runner, await self.contexts(record.key), self._emitter(record.key))
+                with self._told(run):
+                    await run.go()
+                tasks.cancel_scope.cancel()
+            unfinished = False
+        except* errors.Stale:
+            unfinished = False
+        except* Exception as group:
+            log.error("A run failed", exc_info=group)
+            await self._fail(record, runner)
+        finally:
+            with anyio.CancelScope(shield=True):
+                if unfinished:
+                    await self._let_go(record.key, runner)
+            self._running -= 1
+            self._idle.set()
+
+    def _emitter(self, key: Key) -> Callable[[Event], None]:
+        return lambda event: self._bus.publish(key, [event])
+
+    @contextmanager
+    def _told(self, run: Run[D]) -> Iterator[None]:
+        """While it goes on, the run is told of what others in this process write to its log."""
+        key = run.record.key
+        self._told_of[key].add(run)
+        run.notify()
+        try:
+            yield
+        finally:
+            self._told_of[key].discard(run)
+            if not self._told_of[key]:
+                del self._told_of[key]
+
+    async def _renew(self, key: Key, runner: str) -> None:
+        while True:
+            await anyio.sleep(LEASE_SECONDS / 3)
+            if not await self._store.renew(key, runner, LEASE_SECONDS):
+                raise errors.Stale
+
+    async def _fail(self, record: Record, runner: str) -> None:
+        """A bug of ours or a store that does not answer: say so in the log, if it can be said."""
+        stopped = Stopped("internal", True, "Something went wrong on the server. Try again.")
+        try:
+            await record.write(lambda log, now: [stopped], runner=runner)
+        except (Exception, errors.Stale):
+            log.exception("The failed run could not be recorded; the sweep takes it up when its lease is over")
+
+    async def _let_go(self, key: Key, runner: str) -> None:
+        """A run that was cut off gives its lease back, and another may carry on."""
+        try:
+            await self._store.release(key, runner)
+            await self._carry_on(key)
+        except Exception:
+            log.exception("The lease could not be given back; it ends by itself")
+
+    async def contexts(self, key: Key) -> Contexts[D]:
+        """Makes the contexts that this conversation's tools are given."""
+        deps: Any = self._deps
+        if inspect.isroutine(deps):
+            deps = deps(key.owner, key.id)
+            deps = await deps if inspect.isawaitable(deps) else deps
+
+        def context(past: CallLog | None, record: Callable[[Effect], Awaitable[None]] | None) -> Context[D]:
+            return Context(
+                user=key.owner,
+                deps=deps,
+                conversation_id=key.id,
+                call_id=past.call.id if past else "",
+                on_skip=self._agent.on_skip,
+                past=past,
+                record=record,
+            )
+
+        return context
