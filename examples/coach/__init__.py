@@ -13,8 +13,8 @@ from .tools import TOOLS, Coach
 
 TITLE: Final = "Coach"
 NOTICE: Final = (
-    "This coach is a rule-based stand-in for a language model and runs offline. It can plan your training week, "
-    'log what you did, and remember your unit, goal, days, equipment and injuries: try "Plan my week".'
+    "A rule-based stand-in for a language model; it runs offline. It plans your training week, logs what you did and "
+    'remembers it: try "Plan my week".'
 )
 INSTRUCTIONS: Final = (
     "You are a friendly, careful fitness coach. Use the tools to plan weeks, to log workouts and to remember things; "

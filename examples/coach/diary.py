@@ -20,9 +20,12 @@ LOGGING: Final = (
     r"|i('ve| have)? just|just (got|came|been)|been (to|for)|went (for|to)|played|practi[sc]ed"
 )
 NOT_DONE: Final = (
-    r"plan|plans|program|programme|routine|split|per week|a week|every|each day|days|create|make|build|give me|can i"
+    r"nothing|never|i can|(did|have|has) ?n'?t|pull ?-?up bar|"
+    r"more|less|rather|prefer|plan|plans|program|programme|routine|split|per week|a week|every|each day|days|create"
+    r"|make|build|give me|can i"
     r"|should i|how (do|to|much|many)|years?|months?|weeks?"
 )
+EARLIER: Final = r"yesterday|last (night|week|\w+day)|(days?|weeks?) ago|the other day"
 SESSION: Final = r"worked out|trained|workout|session|gym|training|exercised|lifted"
 REGION: Final = (
     r"(upper|lower|full|whole)( body)?|legs?|chest|back|arms?|shoulders?|abs|core|push|pull|cardio|body|glutes?|day|it"
@@ -32,8 +35,8 @@ REGION: Final = (
 
 def log(heard: Heard) -> Move | None:
     """Something that was done, with or without all its figures."""
-    if has(heard.text, r"(did|done|finished|completed) .*(session|workout|plan|training)"):
-        return which(Lift()) if not words.lifts(heard.text) else log_all(list(words.lifts(heard.text)))
+    if has(heard.text, r"(did|done|finished|completed) .*(session|workout|plan|training)") and not _found(heard.text):
+        return which(Lift())
     if heard.wish or has(heard.text, NOT_DONE):
         return None
     verb = has(heard.text, LOGGING)
@@ -41,6 +44,8 @@ def log(heard: Heard) -> Move | None:
         return None
     found = _found(heard.text)
     if any(lift.exercise for lift in found):
+        if has(heard.text, EARLIER):
+            return replace(log_all([lift for lift in found if lift.exercise]), text="I can only log it as of today.")
         sure = verb or heard.size <= 3 or any(lift.figures for lift in found)
         return log_all([lift for lift in found if lift.exercise]) if sure else None
     return _unnamed(heard, found[0] if found else Lift(), verb)
@@ -105,7 +110,7 @@ FILLING: Final = (
     "|about|around|roughly|only|also|then|now|again|already|some|other|another"
 )
 NO_EXERCISE: Final = (
-    "out|in|not|have|had|has|got|need|only|actually|mistake|testing|test|steps|slept|sleep|weigh|weighed|work|homework|dishes|shopping|ate|eat|drank"
+    "sorry|wait|oops|that|same|lot|bit|out|in|not|have|had|has|got|need|only|actually|mistake|testing|test|steps|slept|sleep|weigh|weighed|work|homework|dishes|shopping|ate|eat|drank"
     "|you|your|he|she|they|is|are|so|yes|no|well|what|why|how|first|second|third|last|one|better|worse|nothing|everything"
     "|all|wrong|done|finished|half|thing|things|script|alert|select|from|price|age|old|years|tall|cm|money|euro|dollars"
 )
@@ -125,19 +130,27 @@ def correct(heard: Heard) -> Move | None:
     logged = re.search(r"(?:Logged|Corrected): (.+?)\.(?:\s|$)", heard.scene.said)
     if not logged or not has(heard.text, CORRECTION):
         return None
-    if not (found := [lift for lift in words.lifts(re.sub(CORRECTION, " ", heard.text)) if lift.figures]):
+    before = next(iter(words.lifts(logged[1].replace(",", " "))), Lift())
+    found = next((lift for lift in words.lifts(re.sub(CORRECTION, " ", heard.text)) if lift.figures), Lift())
+    name = corrected(heard.text)
+    if not (found.figures or name):
         return None
-    if not (before := words.lifts(logged[1].replace(",", " "))):
+    new = args(replace(found, exercise=name or logged[1].split(",")[0]))
+    if before.minutes and not found.unit and "weight" in new:
+        new["minutes"] = new.pop("weight")
+    return call("log_workout", **(args(before) | new), replace=True)
+
+
+def corrected(text: str) -> str | None:
+    """The exercise that is meant after all: `no, that was squat, not bench`."""
+    if not has(text, CORRECTION):
         return None
-    old, new = args(before[0]), args(found[0])
-    if before[0].minutes and not found[0].unit and "weight" in new:
-        new = {"minutes": new["weight"]}
-    name = logged[1].split(",")[0]
-    return call("log_workout", **(old | {"exercise": name} | new | {"replace": True}))
+    return words.exercise(re.sub(r"\b(?:not|instead of) .*", " ", text))
 
 
 CORRECTION: Final = (
-    r"no|nope|actually|sorry|i mean(t)?|i meant|it was|make (it|that)|should (be|have been)|change (it|that) to"
+    r"no|nope|wait|actually|sorry|i mean(t)?|i meant|(it|that) was|make (it|that)|should (be|have been)|change (it"
+    r"|that) to"
     r"|correct(ion)?"
     r"|not \d+\w*|instead|wrong|oops|fix"
 )
@@ -183,5 +196,7 @@ PAST: Final = (
     r"|my training log|personal (best|record)s?|what (have|did) i (do|done|lift|log|train)\w*|best lift|my (best"
     r"|heaviest|max|1 ?rm)|heaviest|one rep max"
     r"|(show|see|view|list) (me )?(the |all )?(workouts|logs?|lifts|entries)|last (workout|session|time)"
-    r"|am i (getting|improving)|how many workouts"
+    r"|how(.s| is| does| are| do) my \w+( press)? (look|doing|going|coming).*|am i (getting|improving)"
+    r"|how many workouts"
+    r"|did i (train|lift|run|do|log|work ?out)|how much (did|have) i"
 )

@@ -73,11 +73,18 @@ def aside(heard: Heard) -> Move | None:
     return None if words.goal(heard.text) else topics(ASIDE)(heard)
 
 
+def about_training(heard: Heard) -> Move | None:
+    """Questions about training; a rest day that is named is a wish for the plan."""
+    return None if words.not_days(heard.text) else topics(TRAINING)(heard)
+
+
 # --------------------------------------------------------------------------- rules about the form of a message
 
 
 def empty(heard: Heard) -> Move | None:
     """Nothing but punctuation; a lone question mark asks for help, and some faces say something."""
+    if re.search(r"[:;]-?[)dp]|<3", heard.text):
+        return Move("Good.", ends=True)
     if re.search(r"\w", heard.text) or has(heard.text, r"[👋👍💪🙏😀🙂😊🎉❤👌?]+"):
         return None
     return missed(heard.scene)
@@ -169,7 +176,7 @@ RULES: Final[tuple[Rule, ...]] = (
     diary.log,
     wishes.undecided,
     wishes.effort,
-    topics(TRAINING),
+    about_training,
     wishes.plan,
     wishes.number,
     topics(OPINIONS),

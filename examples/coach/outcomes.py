@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Final
 
 from . import words
-from .diary import DID, args, unlisted
+from .diary import DID, args, corrected, unlisted
 from .messages import NO, YES, understand
 from .plans import SPREAD
 from .scene import Args, Heard, Move, Outcome, Scene, call
-from .wishes import DEFAULTS, SLOTS, UNDECIDED, slots, spelled_out
+from .wishes import DEFAULTS, UNDECIDED, slots, spelled_out
 from .words import has
 
 # --------------------------------------------------------------------------- a tool has returned
@@ -37,15 +37,8 @@ def _told(outcome: Outcome, scene: Scene) -> Move:
     if outcome.status == "skipped":
         told = SKIPPED.get(outcome.tool, SKIPPED["ask_user"])
         return Move(told, ends='"' not in told)
-    if outcome.status == "interrupted":
-        return Move(
-            "I was interrupted there, and it may or may not have been saved. "
-            'Say "what do you know about me?" or "show my workouts" to see, and then tell me again if it is missing.'
-        )
-    if outcome.status == "held":
-        return Move('I have not done that yet, because something else was asked first. Say "forget me" once more.')
-    if outcome.status == "expired":
-        return Move("That question ran out of time. Just say it again when you are ready.")
+    if outcome.status in ENDED:
+        return Move(ENDED[outcome.status], ends=True)
     if outcome.error is not None:
         return _failed(outcome)
     if outcome.tool == "ask_user":
@@ -60,13 +53,20 @@ def _note(outcome: Outcome) -> str:
 
 
 def _failed(outcome: Outcome) -> Move:
-    trouble = outcome.error or "no reason given"
+    trouble = (outcome.error or "no reason was given").rstrip(".")
     return Move(
-        f"That did not work: {trouble.rstrip('.')}. Nothing was changed. "
-        f'You can try again{RETRIES.get(outcome.tool, "")}, or ask "what can you do?".'
+        f'That did not work: {trouble}. You can try again{RETRIES.get(outcome.tool, "")}, or ask "what can you do?".'
     )
 
 
+ENDED: Final[dict[str, str]] = {
+    "interrupted": 'I was cut off there, and it may or may not have been saved. Ask "show my workouts" or "what do you '
+    'know about me?" to see, and tell me again what is missing.',
+    "held": 'Not done yet, because something else was asked first. Say "forget me" once more if you still want it.',
+    "expired": "That question ran out of time. Just say it again when you are ready.",
+    "declined": "All right, it was not done.",
+    "unavailable": "I could not show you the question. Just say it again.",
+}
 SKIPPED: Final = {
     "weight_unit": 'No unit, then. Tell me "kg" or "pounds" whenever you like; I ask when I need it.',
     "plan_week": 'Skipped: no plan was made. Say "you choose" for a plan with sensible defaults, or "plan my week" '
@@ -147,24 +147,30 @@ def _prompt(outcome: Outcome) -> str:
 
 
 def instead(scene: Scene) -> Move | None:
-    """A message that came while questions were open, as an answer to them if it is one. None: it stands alone."""
+    """A message that came while questions were open, as an answer to them if it is one. None: none were."""
     passed = [outcome for outcome in scene.outcomes if outcome.status == "superseded"]
     if not passed:
         return None
     text = words.plain(scene.heard)
-    for outcome in passed:
-        if move := _fits(outcome, text, scene):
-            return move
+    if move := next((move for outcome in passed if (move := _fits(outcome, text, scene))), None):
+        return move
     if re.fullmatch(NO, text):
         return Move('All right, I dropped the question. "Plan my week", "log a workout" or "what can you do?"')
-    move = understand(scene.heard, replace(scene, outcomes=()))
     if re.fullmatch(WHY, text):
         return _again(passed[0], "")
+    return _aside(passed, understand(scene.heard, replace(scene, outcomes=())), scene)
+
+
+def _aside(passed: list[Outcome], move: Move, scene: Scene) -> Move:
+    """Something else than an answer was said: go along with it, and do not lose what was being asked."""
+    tools = [tool for tool, _ in move.calls]
+    if passed[-1].tool == "log_workout" and "log_workout" in tools:  # one more workout: none is lost
+        return Move(move.text or "That one, too.", (*((one.tool, one.args) for one in passed), *move.calls))
     if passed[0].tool == "ask_user" or BACK in scene.said or UNFIT in scene.said:  # insist once, not twice
         return move
     if move.missed:
         return _again(passed[0], UNFIT)
-    if move.ends and not move.calls:  # a word aside: the question still stands
+    if move.ends and not tools:  # the question still stands
         return call(passed[0].tool, f"{move.text} {BACK}", **passed[0].args)
     return move
 
@@ -221,7 +227,7 @@ def _planned(outcome: Outcome, text: str) -> Move | None:
     if re.fullmatch(UNDECIDED, text.strip(" .!")):
         known.pop("reuse", None)
         return call("plan_week", "Then I decide: something that suits most people.", **(DEFAULTS | known))
-    if re.fullmatch(YES, text) or has(text, r"same( again| as (last time|before))?|plan that"):
+    if re.fullmatch(YES, text) or has(text, r"same( again| as (last time|before))?|plan that|go with that|that one"):
         return call("plan_week", **(known | {"reuse": True}))
     if words.lifts(text) and any(lift.exercise and lift.figures for lift in words.lifts(text)):
         return None
@@ -233,8 +239,7 @@ def _planned(outcome: Outcome, text: str) -> Move | None:
     if not found or words.injuries(text):
         return None
     move = call("plan_week", **(known | found))
-    told = f"Noted: {spelled_out(found)}."
-    return replace(move, text=told if len(SLOTS & (known | found).keys()) == 3 else f"{told} And the rest?")
+    return replace(move, text=f"Noted: {spelled_out(found)}.")
 
 
 def _logged(outcome: Outcome, text: str) -> Move | None:
@@ -242,8 +247,11 @@ def _logged(outcome: Outcome, text: str) -> Move | None:
     known: Args = dict(outcome.args)
     if (named := words.unit(text)) and not re.search(r"\d", text):
         return call("log_workout", **(known | {"unit": named}))
+    if (other := corrected(text)) and other != known.get("exercise"):
+        return call("log_workout", **(known | {"exercise": other}))
     found = [lift for lift in words.lifts(text) if lift.figures]
-    if not found or (found[0].exercise and found[0].exercise != known.get("exercise")):
+    same = bool(found) and found[0].exercise in (None, known.get("exercise"))
+    if not same or unlisted(text):
         return None
     more = args(found[0])
     value = words.number(text)

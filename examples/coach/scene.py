@@ -163,8 +163,8 @@ class Heard:
     @property
     def core(self) -> str:
         """Without the courtesies around it."""
-        text = re.sub(rf"^(?:(?:{COURTESY})[,.! ]+)+", "", self.text)
-        return re.sub(r"[,. ]*(?:please|pls|thanks|thank you|coach)?[.!]*$", "", text) or self.text
+        text = re.sub(rf"[,. ]+(?:{AFTERWORD})[.!]*$", "", self.text)
+        return re.sub(rf"^[./!… ]*(?:(?:{COURTESY})[,.! ]+)*", "", text) or self.text
 
     @property
     def question(self) -> bool:
@@ -180,15 +180,17 @@ class Heard:
         return any(re.fullmatch(rf"(?:{pattern})[.!?,) ]*", text) for text in (self.text, self.core))
 
 
-COURTESY: Final = "hi|hello|hey|ok|okay|so|well|and|please|yes|yeah|no|coach|oh|um|uh|hmm"
+COURTESY: Final = "hi|hello|hey|ok|okay|so|well|and|please|yes|yeah|no|coach|oh|um|uh|hm+|lol|haha|yo|sup|hiya"
+AFTERWORD: Final = "please|pls|thanks|thank you|coach|then|lol|haha|though|tho|btw|mate|man"
 QUESTION: Final = (
     r"how|what|what's|whats|why|which|when|where|who|can|could|should|is|are|does|will|would|am|do (i|you|we|they)"
     r"|did (i|you|we|they)"
 )
 WISH: Final = (
-    r"want|wanna|would like|i'?d like|goal|aim|hope|wish|will|going to|gonna|tomorrow|next (week|month)|by summer"
+    r"want|wanna|rather|prefer|would like|i'?d like|goal|aim|hope|wish|will|going to|gonna|tomorrow|next (week"
+    r"|month)|by summer"
     r"|target"
-    r"|dream|need to|trying to|like to|able to|love to|prepare|train(ing)? for|i can"
+    r"|dream|need to|trying to|like to|able to|love to|prepare|train(ing)? for"
 )
 
 Rule: TypeAlias = Callable[[Heard], Move | None]

@@ -66,7 +66,7 @@ ASKED: Final[dict[str, Question]] = {
         "What can you train with?", header="Equipment", multi=True, options=[Option(label) for label in KIT_LABELS]
     ),
 }
-SAME, CHANGE = "Plan that again", "Change something"
+SAME, CHANGE = "Plan that", "Change something"
 
 
 @tool
@@ -76,17 +76,19 @@ async def plan_week(  # one parameter for each thing that a plan goes by
     days: list[Day] | None = None,
     equipment: list[Equipment] | None = None,
     level: Level | None = None,
+    also_on: list[Day] | None = None,
     not_on: list[Day] | None = None,
     reuse: bool | None = None,
 ) -> str:
     """Plan the user's training week and save the plan. Asks for what is not known.
 
-    Give what the user has said; `not_on` takes days away from those that are known. `reuse` says whether to take
+    Give what the user has said; `also_on` and `not_on` change the days that are known. `reuse` says whether to take
     what is remembered from last time: true to take it, false to ask anew; leave it out to let the user decide.
     """
     remembered = await ctx.once("profile", ctx.deps.profiles.load, ctx.user, repeatable=True)
     given = _known({"goal": goal, "days": days, "equipment": equipment})
-    wanted = _without(not_on, _known(remembered.model_dump(include=set(ASKED))) | given)
+    wanted = _known(remembered.model_dump(include=set(ASKED)) | given)
+    wanted = _known(wanted | {"days": _changed(wanted.get("days", ()), also_on or (), not_on or ())})
     if reuse is None and remembered.plannable and len(given) < len(wanted) == len(ASKED):
         (again,) = ctx.ask(_same_again(wanted))
         reuse = CHANGE not in again.selected
@@ -104,8 +106,8 @@ async def plan_week(  # one parameter for each thing that a plan goes by
     return "\n\n".join([plan, *notes])
 
 
-def _without(days: Sequence[Day] | None, fields: dict[str, Any]) -> dict[str, Any]:
-    return _known(fields | {"days": [day for day in fields.get("days", ()) if day not in (days or ())]})
+def _changed(days: Sequence[Day], also_on: Sequence[Day], not_on: Sequence[Day]) -> list[Day]:
+    return [day for day in WEEK if day in (*days, *also_on) and day not in not_on]
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
 def _same_again(wanted: dict[str, Any]) -> Questions:
     kit = plans.listed(plans.KITS[name] for name in wanted["equipment"])
     text = f"To {plans.AIMS[wanted['goal']]}, on {plans.listed(wanted['days'])}, with {kit}. Plan a week with that?"
-    return Questions([Question(text, header="As before?", options=[Option(SAME), Option(CHANGE)])])
+    return Questions([Question(text, header="Plan", options=[Option(SAME), Option(CHANGE)])])
 
 
 def _own_words(answer: QuestionAnswer) -> str:
@@ -244,6 +246,8 @@ def _timed(said: dict[str, Any]) -> bool:
 
 def _title(said: dict[str, Any], doubts: dict[str, str]) -> str:
     why = next((reason for reason in doubts.values() if reason), "")
+    if list(doubts) == ["unit"] and said["exercise"]:
+        return f"{said['exercise']} at {said['weight']:g}: kilograms or pounds?"
     return why or (f"{said['exercise']}: how did it go?" if said["exercise"] else "What did you do?")
 
 

@@ -31,7 +31,8 @@ URGENT: Final = (
     Topic(
         r"chest (pain|hurts|is tight|tightness|pressure)|(pain|pressure|tightness|tight) in (my |the )?chest"
         r"|heart attack"
-        r"|(can'?t|cannot|can not) breathe|trouble breathing|passed out|faint(ed|ing)|stroke|collapsed|overdosed?",
+        r"|(can'?t|cannot|can not) breathe|trouble breathing|passed out|faint(ed|ing)|stroke|collapsed|overdosed?"
+        r"|bleeding",
         "Please stop exercising and get medical help now: call your local emergency number. I am a demo program and "
         "cannot judge this. Your plan and your log will still be here when you are well.",
         then="nothing",
@@ -40,6 +41,12 @@ URGENT: Final = (
         r"kill myself|suicid(e|al)|want to die|end my life|self[- ]?harm|hurt myself on purpose|don'?t want to live",
         "I am sorry that it is this hard right now. I am only a demo program, and you deserve a real person: please "
         "call your local emergency number or a crisis line now, or tell somebody you trust. They will want to hear it.",
+        then="nothing",
+    ),
+    Topic(
+        r"hate myself|worthless|hopeless",
+        "I am sorry that you feel like that. I am only a demo program: please talk about it with somebody you trust. "
+        'If moving a little helps, ten easy minutes count: "walked 10 minutes" goes into your log.',
         then="nothing",
     ),
     Topic(
@@ -83,7 +90,8 @@ SMALL: Final = (
         then="menu",
     ),
     Topic(
-        r"(how are you|how's it going|how is it going|what'?s up|wassup|how do you do|you ok|how are things)( today"
+        r"(how are you|how's it going|how is it going|what'?s (up|good|new)|wassup|how do you do|you ok"
+        r"|how are things)( today"
         r"| doing)?",
         "Ready when you are.",
         whole=True,
@@ -96,13 +104,15 @@ SMALL: Final = (
         then="nothing",
     ),
     Topic(
-        r"(ok |okay |great |cool |perfect |awesome |nice |many |no )*(thanks|thank you|thx|ty|cheers|much appreciated"
+        r"(ok |okay |great |cool |perfect |awesome |nice |many |no )*(thanks|thank (you|u)|thx|tysm|ty|cheers"
+        r"|much appreciated"
         r"|appreciate it)( (a lot|so much|very much|coach|man|you|mate|again|anyway|then|for (the|your|that) \w+))*",
         "You are welcome.",
         whole=True,
     ),
     Topic(
-        r"(good ?bye|bye|bye bye|see you|see ya|cya|good ?night|gn|i'?m off|gotta go|got to go|ciao|that'?s all"
+        r"(good ?bye|bye|bye bye|see you|see ya|cya|good ?night|gn|close|i'?m off|leave me alone|go away|gotta go"
+        r"|got to go|ciao|that'?s all"
         r"|that is all"
         r"|that'?s it|i'?m done)( (coach|later|for now|then|tomorrow|now|for today))*",
         'See you. I keep your plan and your log: say "what is on today?" when you are back.',
@@ -112,7 +122,9 @@ SMALL: Final = (
     Topic(
         r"((ok|okay|k|kk|cool|great|nice|perfect|awesome|good|fine|sure thing|alright|all right|right|got it|understood"
         r"|i see|sounds good|wow|amazing|excellent|sweet|lovely|brilliant|interesting|hm+|ah+|oh+|lol|ha(ha)+|he(he)+"
-        r"|well done|good job|love it|not bad|i like it|looks good|[👍💪🙏😀🙂😊🎉❤👌😂])[ ,!]*)+",
+        r"|well done|good job( me)?|(it'?s |i'?m |that'?s |all |i feel |feeling )+(fine|good|great|better|ok|okay"
+        r"|strong)( now| again)?|love it|not bad|i like it|looks good|good bot|(you|u) (are|r) (awesome|great"
+        r"|the best|cool|funny)|[👍💪🙏😀🙂😊🎉❤👌😂])[ ,!]*)+",
         "Good.",
         whole=True,
     ),
@@ -122,14 +134,18 @@ ME: Final = (
     Topic(
         r"are you (a |an |really |even )*(bot|robot|ai|a\.i\.|human|person|real|llm|gpt|claude|machine|program|model"
         r"|there"
-        r"|alive|smart)|who are you|what are you|(what|which) model|your name|who (made|built|wrote|created) you"
-        r"|is this (ai|real|a bot)|stand-?in|language model|chat ?gpt|about yourself|how (smart|old) are you",
+        r"|alive|smart)|who are you|what are you|(what|which) (llm|ai|model)|who is this|do you use (ai|gpt|a model)"
+        r"|your name|who (made|built|wrote|created) you"
+        r"|is this (an? )?(ai|real|bot|gpt|llm|model)|(system )?prompt|(ignore|forget) (all |your "
+        r"|the )*(previous )?instructions"
+        r"|stand-?in|language model|chat ?gpt|about yourself|how (smart|old) are you",
         f"{ABOUT} There is no model behind me and nothing leaves this computer.",
         then="menu",
     ),
     Topic(
         r"what (can|do|could|else can) (you|i|we) (do|ask|say|know how|help)( here| now| with)?|help( me)?|what now"
-        r"|(and )?(what next|now what)|how (does|do) (this|it|you|i use) .*|how to use .*|menu|commands?|options"
+        r"|(and )?(what next|now what)|how (does|do) (this|it|that|you) .*|how (do|can) i use (this|it|you).*"
+        r"|(i )?need help|start|menu|commands?|options"
         r"|examples?"
         r"|features|instructions|settings|what is this|what's this|what should i (say|ask|type|write)|more"
         r"|info(rmation)?"
@@ -142,6 +158,12 @@ ME: Final = (
         then="menu",
     ),
     Topic(
+        r"(talk|speak) (to|with) (a |an )?(human|person|someone|somebody|agent|trainer)|support|contact"
+        r"|customer service",
+        "There is nobody behind this demo, only rules. What I can do is on these buttons:",
+        then="menu",
+    ),
+    Topic(
         r"(speak|talk|know|understand) (german|french|spanish|italian|portuguese|dutch|chinese|japanese|polish"
         r"|russian|arabic"
         r"|turkish|swedish|another language|other languages)|language|translate",
@@ -150,20 +172,22 @@ ME: Final = (
     ),
     Topic(
         r"(where|how) (is|are|do you (keep|store|save)) .*(data|information|stored|saved)|privacy|private|gdpr"
-        r"|who (can )?sees?|is (this|it) (safe|secure)",
+        r"|who (can )?sees?|(is|are) (this|it|my data|the data) (safe|secure)",
         "Your profile and this chat are in two small files on the computer that runs this demo, and nowhere else. "
         'Say "what do you know about me?" to see the profile, or "forget me" to remove it.',
         then="nothing",
     ),
     Topic(
-        r"is (this|it) free|price|cost|pay(ment)?|subscription|sign (in|up|out)|log (in|out|off)|log ?out|account"
+        r"is (this|it) free|price|cost|pay(ment)?|(un)?subscri(be|ption)|sign (in|up|out)|log (in|out|off)|log ?out"
+        r"|account"
         r"|password"
         r"|what'?s my name|what is my name",
         "This is a demo: it is free, it runs offline and there are no accounts. It knows you by a cookie in this "
         'browser. Say "what do you know about me?" to see what it remembers.',
     ),
     Topic(
-        r"(connect|link|sync|import|integrate|upload) .*|hevy|strava|garmin|fitbit|apple (watch|health)|google (fit"
+        r"(connect|link|sync|import|integrate|upload) .*|(send|show|share) (you )?(an? |my )?(photo|picture"
+        r"|screenshot|file)|hevy|strava|garmin|fitbit|apple (watch|health)|google (fit"
         r"|health)"
         r"|smart ?watch|whoop|oura",
         "I cannot connect to other services or take files here. You can type what you did, also several lines at "
@@ -185,18 +209,20 @@ ME: Final = (
         then="nothing",
     ),
     Topic(
-        r"(you are |you'?re |this is |it'?s |that'?s )?(so |really |very |pretty |totally |completely )*(stupid"
+        r"(why )?(are you |you are |you'?re |this is |it'?s |that'?s )?(so |really |very |pretty |totally "
+        r"|completely )*(stupid"
         r"|useless|dumb"
         r"|idiot|rubbish|crap|shit|garbage|broken|annoying|bad bot|terrible|awful|boring)|(this|it|you) sucks?|suck|wtf"
         r"|f+u+c+k+( you| off| this)?|i hate (you|this)|hate you|does ?n'?t work|not working|not helpful|unhelpful"
-        r"|you don'?t understand( me)?|stop repeating.*|you keep (saying|asking).*|(this|that) (does ?n'?t"
+        r"|you don'?t understand( me)?|stop repeating.*|you keep (saying|asking).*|(you|i) already (asked|told"
+        r"|said).*|stop (asking|that)|(this|that) (does ?n'?t"
         r"|makes no) .*sense",
         f"Fair enough, and sorry. {ABOUT} Buttons work best with me:",
         whole=True,
         then="menu",
     ),
     Topic(
-        r"(remember|note|keep in mind) that .*|i (prefer|like|love|enjoy) .*",
+        r"(remember|note|keep in mind) that .*|i (prefer|like|enjoy) .*",
         "I can only remember your unit, goal, days, equipment, experience and injuries, so this would be lost on me.",
         whole=True,
     ),
@@ -204,7 +230,7 @@ ME: Final = (
 
 FOOD: Final = (
     Topic(
-        r"calories|kcal|protein|carbs|macros|diet|eat(ing)?|ate|meals?|food|nutrition|recipes?|keto|fasting|vegan"
+        r"calories|kcal|protein|carbs|macros|diet|eat(ing)?|ate|drank|meals?|food|nutrition|recipes?|keto|fasting|vegan"
         r"|vegetarian"
         r"|creatine|supplements?|vitamins?|whey|alcohol|beer|coffee|breakfast|lunch|dinner|hungry|snacks?|drink(ing)?"
         r"|water|pizza|burgers?|sugar",
@@ -214,6 +240,11 @@ FOOD: Final = (
 )
 
 ASIDE: Final = (
+    Topic(
+        r"(that|it|this) was (yesterday|last (night|week)|on \w+day|\w+ days ago).*|(change|wrong) (the )?date",
+        "I log everything as of the day on which you tell me, and cannot change the date.",
+        whole=True,
+    ),
     Topic(
         r"calories.* burn(ed|t)?|burn(ed|t)? .*calories|slept|sleep(ing)?|steps|heart rate|pulse",
         "I only keep workouts: no sleep, no steps, no heart rate, no calories.",
@@ -236,10 +267,15 @@ TRAINING: Final = (
     Topic(
         r"how (do|to|should|can) (i |you |one )?(do|perform|squat|bench|deadlift|press|row|plank|lunge|a |an |the "
         r"|proper)"
-        r"|technique|videos?|pictures?|demonstrat(e|ion)|(proper|good|my) form|form check|teach me|show me how"
+        r"|technique|videos?|pictures?|demonstrat(e|ion)|(proper|good|my) form|form check|teach me (how|the|proper)"
+        r"|show me how"
         r"|what muscles|which muscles"
         r"|what('?s| is| are) an? (squat|deadlift|plank|lunge|row|press|dead bug|bridge|rdl|superset|split squat).*",
         TECHNIQUE,
+    ),
+    Topic(
+        r"rpe|rir|reps in reserve",
+        "It says how hard a set felt. Stopping while you could do two more, as the plans say, is about an 8 of 10.",
     ),
     Topic(
         r"why .*(\d ?x ?\d+|sets|reps|so (many|few))|(any|which|what|the) order",
@@ -266,7 +302,8 @@ TRAINING: Final = (
         "Two or three days a week are a good start for most people; four or five if you like it and sleep well.",
     ),
     Topic(
-        r"((leg|push|pull|chest|back|arm|shoulder|upper|lower)s?( body)? ?day|full ?body|split)( today)?",
+        r"(today is |it'?s |is it )?((leg|push|pull|chest|back|arm|shoulder|upper|lower)s?( body)? ?day|full ?body"
+        r"|split)( today)?",
         "How many days you train decides how a plan is split: with up to three days every session trains the whole "
         "body, with more it alternates between upper and lower body.",
         whole=True,
@@ -289,12 +326,14 @@ TRAINING: Final = (
     Topic(
         r"(only|just) (have |got )?(\d+|ten|fifteen|twenty|thirty|half an hour|an hour).*"
         r"|i (have|got) (only |just )?(\d+|ten|fifteen|twenty|thirty|half an|an) ?(min|mins|minutes|hour)s?.*"
-        r"|no time|short on time|busy|not much time|little time|takes too long",
+        r"|\d+ ?-?(min|mins|minutes?) (sessions?|workouts?)|quick(er)? (sessions?|workouts?)|no time|short on time"
+        r"|busy|not much time|little time|takes too long",
         "Short is fine: do the first two or three exercises of a session and stop. Fewer days work as well, "
         'for example "plan 2 days a week".',
     ),
     Topic(
-        r"tired|exhausted|(i'?m|i am|feel(ing)?|too|so|being) lazy|unmotivated|no motivation|motivat(e|ion)( me)?"
+        r"tired|bored|exhausted|nothing today|did nothing|(i'?m|i am|feel(ing)?|too|so|being) lazy|unmotivated"
+        r"|no motivation|motivat(e|ion)( me)?"
         r"|can'?t be bothered|don'?t feel like|don'?t want to|stressed|sad|depressed|feel(ing)? (bad|down|low)|gave up"
         r"|give up|giving up|skipped (my|a|the|today)|miss(ed)? (a|my|the|today|one|it|some)|day off|(took|take"
         r"|need) (a |some )?(break|rest|time off)|rest(ed|ing) today|hung ?over|procrastinat(e|ing)",
@@ -302,7 +341,8 @@ TRAINING: Final = (
         'one missed session changes nothing. "What is on today?" shows what would be due.',
     ),
     Topic(
-        r"(have|got|caught|getting) (a |the )?(cold|flu|fever|covid)|i'?m (sick|ill)|feel(ing)? (sick|ill)|fever"
+        r"(have|got|caught|getting) (a |the )?(cold|flu|fever|covid)|i'?m (sick|ill)|feel(ing)? (sick|ill)|threw up"
+        r"|throwing up|vomit(ed|ing)?|nausea|fever"
         r"|the flu",
         "Then rest: training with a fever is no good idea. Your plan waits. If it does not get better, see a doctor.",
     ),

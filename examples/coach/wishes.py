@@ -22,16 +22,16 @@ def slots(text: str) -> Args:
     days = words.days(text)
     found: Args = {"goal": words.goal(text), "days": days, "equipment": words.kit(text)}
     found["not_on"] = () if days else words.not_days(text)
+    if days and has(text, r"add|also|too|as well|plus|include|what about|how about"):
+        found["also_on"] = found.pop("days")
     return {name: value for name, value in found.items() if value}
-
-
-SLOTS: Final = frozenset({"goal", "days", "equipment"})
 
 
 def spelled_out(found: Args) -> str:
     """Slots in words."""
     parts = [AIMS[found["goal"]]] if "goal" in found else []
     parts += ["every day" if len(found["days"]) == 7 else listed(found["days"])] if "days" in found else []
+    parts += [f"also on {listed(found['also_on'])}"] if "also_on" in found else []
     parts += [f"not on {listed(found['not_on'])}"] if "not_on" in found else []
     parts += [listed(KITS[name] for name in found["equipment"])] if "equipment" in found else []
     return "; ".join(parts)
@@ -43,7 +43,8 @@ def plan(heard: Heard) -> Move | None:
     if heard.wish and "goal" not in found and (named := words.exercise(heard.text)):
         found["goal"] = "fitness" if named in words.ACTIVITIES else "strength"
     level = words.level(heard.text)
-    asked = has(heard.text, PLANNING) or heard.whole(r"(a )?(work ?outs?|exercises?|training|sport|session)")
+    asked = bool(found) and re.match(r"(what|how) about|(can|could|shall) (we|i)", heard.core) is not None
+    asked = asked or has(heard.text, PLANNING) or heard.whole(r"(a )?(work ?outs?|exercises?|training|sport|session)")
     if heard.question and not (asked or heard.wish or "goal" in found):
         return None
     if level and not (found or asked):
@@ -65,12 +66,12 @@ SPORTS: Final = (
 def _lead(found: Args) -> str:
     if not found:
         return "Gladly. A few clicks and you have a plan."
-    told = f"Noted: {spelled_out(found)}."
-    return told if len(SLOTS & found.keys()) == 3 else f"{told} The rest is a click or two:"
+    return f"Noted: {spelled_out(found)}."
 
 
 PLANNING: Final = (
-    r"plan|plans|planning|program|programme|routine|schedule|split|ppl|train me|coach me|get(ting)? started|(get"
+    r"(gimme|give me) something|something for|what should i be doing|plan|plans|planning|program|programme|routine"
+    r"|schedule|split|ppl|train me|coach me|get(ting)? started|(get"
     r"|got) going"
     r"|(give|make|build|create|write|design|suggest|recommend|find|get) (me )?(a |an |some |my )?(new )?(good )?"
     r"(workout|exercise|training|session)s?|start (training|working out|exercising|lifting|at the gym|again)"
@@ -113,6 +114,7 @@ def due(heard: Heard) -> Move | None:
 
 
 PLANNED: Final = (
+    r"what'?s first|where do i start|"
     r"(what'?s|whats|what is|what do i have|anything) (on |up |due |there )?(for |my )?(today|tomorrow|next|this week)"
     r"|(today|tomorrow)'?s (workout|session|training|plan)|what'?s the plan|what did you plan|is today an?"
     r"|what (i should|i have to|to) do|what (do|should|shall|can|must) i (do|train|have) on|what (do|should|shall"
@@ -127,16 +129,17 @@ PLANNED: Final = (
 def unwanted(heard: Heard) -> Move | None:
     """An exercise that the user does not want."""
     named = words.exercise(heard.text) or ("cardio" if has(heard.text, "cardio") else None)
-    if not named or not has(heard.text, UNWANTED):
+    unclear = re.search(r"\d", heard.text) or has(heard.text, "was|were|did|meant")
+    if not named or unclear or not has(heard.text, UNWANTED):
         return None
     return Move(
-        f"I cannot swap single exercises, sorry: leave out {named.lower()}, or do something else you like for the same "
-        f'muscles. If it is because something hurts, say where, for example "my knee hurts".',
-        ends=True,
+        f"I cannot change single exercises, sorry: leave out or add {named.lower()} as you like. {HURTS}", ends=True
     )
 
 
+HURTS: Final = 'If it is because something hurts, say where, for example "my knee hurts".'
 UNWANTED: Final = (
+    r"less|fewer|more|add|"
     r"(don'?t|do not|can'?t|cannot|won'?t) (like|do|want|stand|love)|hate|dislike|no|replace|swap|substitute|without"
     r"|remove"
     r"|avoid|instead of|alternatives?|other than|boring|not a fan"
@@ -159,7 +162,7 @@ EFFORT: Final = (
     r"(is |it'?s |that'?s |was |are )?(way |much |a bit |far |all )?(too |even )?(easy|easier|hard|harder|difficult"
     r"|tough"
     r"|intense|much|heavy|light|lighter|simple|long|longer|short|shorter|many exercises|few exercises"
-    r"|slow)( for me)?( right now| now| today)?"
+    r"|slow)( plan| week| version| workouts?| one)?( for me)?( right now| now| today)?"
     r"|(my )?(level|experience)|change my (level|experience)|challenge me|more (challenging|exercises|sets)"
     r"|fewer (exercises|sets)"
 )
@@ -182,7 +185,8 @@ def unit(heard: Heard) -> Move | None:
     named = words.unit(heard.text)
     if has(heard.text, UNITS):
         return call("weight_unit", unit=named)
-    if named and not re.search(r"\d", heard.text) and heard.size <= 8 and not heard.question:
+    about = bool(re.search(r"\d", words.digits(heard.text))) or words.exercise(heard.text) or heard.question
+    if named and not about and heard.size <= 8:
         return call("weight_unit", unit=named)
     return None
 
@@ -254,6 +258,8 @@ KNOWN: Final = (
 
 def forget(heard: Heard) -> Move | None:
     """Remove all that is known."""
+    if words.parts(heard.text):  # an injury, not everything
+        return None
     return call("forget_profile") if has(heard.text, FORGET) else None
 
 
@@ -271,7 +277,9 @@ FORGET: Final = (
 def pain(heard: Heard) -> Move | None:
     """Something hurts, or is well again: noted, with care."""
     better = words.healed(heard.text)
-    if not better and has(heard.text, r"(does ?n'?t|do ?n'?t|not|no longer|stopped) hurt(s|ing)?|no pain|painless"):
+    if not better and has(heard.text, r"forget|delete|remove|clear"):
+        better = words.parts(heard.text)
+    if not better and has(heard.text, PAINLESS):
         better = tuple(re.findall(r"loads the (\w+)\.", heard.scene.said))
         if not better:
             return Move("Good, then nothing needs sparing.", ends=True)
@@ -300,5 +308,9 @@ def pain(heard: Heard) -> Move | None:
     return None
 
 
+PAINLESS: Final = (
+    r"(does ?n'?t|do ?n'?t|not|no longer|stopped|nothing) hurt(s|ing)?|no pain|painless|no injur(y|ies)"
+    r"|(not|never) injured|uninjured"
+)
 SORE: Final = "sore|soreness|stiff|stiffness|doms"
 ACUTE: Final = "hurts?|pain(ful)?|injur(y|ed|ies)|torn|sprain(ed)?|broken?|swollen|surgery"

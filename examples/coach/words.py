@@ -45,7 +45,9 @@ def _first(text: str, table: dict[W, str]) -> W | None:
 NUMBERS = {
     word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
-NUMBERS |= {"fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40", "once": "1 times", "twice": "2 times"}
+TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBERS |= {word: str(10 * n) for n, word in enumerate(TENS.split(), 2)}
+NUMBERS |= {"fifteen": "15", "hundred": "100", "once": "1 times", "twice": "2 times"}
 
 UNITS: Final[dict[Unit, str]] = {
     "kg": r"\d*\.?\d*\s?(kgs?|kilos?|kilograms?|kilogrammes?)|metric",
@@ -112,6 +114,7 @@ ACTIVITIES: Final[dict[str, str]] = {
     "Plank": r"planks?",
     "Elliptical": r"elliptical|cross ?trainer",
     **{name: name.lower() for name in "Football Soccer Tennis Basketball Volleyball Badminton Boxing Zumba".split()},
+    "Cardio": r"cardio",
     "Climbing": r"climb(ed|ing)|boulder(ed|ing)?",
     "Dance": r"danc(e|ed|ing)",
 }
@@ -195,13 +198,16 @@ def _figures(part: str) -> Lift:
     if m := re.search(rf"{_N}\s?(km|k|kilometers?|kilometres?|miles?|mi)(?![a-z])", part):
         far = float(m[1].replace(",", "."))
         lift, part = replace(lift, km=round(far * 1.609, 1) if m[2].startswith("mi") else far), _without(part, m)
+    if m := re.search(r"(?:(\d{1,2}):)?(\d{1,2}):(\d\d)(?!\d)", part):
+        seconds = int(m[1] or 0) * 3600 + int(m[2]) * 60 + int(m[3])
+        lift, part = replace(lift, minutes=round(seconds / 60, 1)), _without(part, m)
     if m := re.search(r"([1-9]\d{2,4})\s?(m|meters?|metres?)(?![a-z])", part):
         lift, part = replace(lift, km=float(m[1]) / 1000), _without(part, m)
     if m := re.search(rf"{_N}\s?-?(hours?|hrs?|h)(?![a-z])", part):
         lift, part = replace(lift, minutes=float(m[1]) * 60), _without(part, m)
     if m := re.search(rf"{_N}\s?-?(minutes?|mins?|min|m)(?![a-z])", part):
         lift, part = replace(lift, minutes=(lift.minutes or 0) + float(m[1])), _without(part, m)
-    if m := re.search(rf"{_N}\s?-?(seconds?|secs?|s)(?![a-z])", part):
+    if m := re.search(rf"{_N}\s?-?(seconds?|secs?|s)(?![a-z])", part) if exercise(part) in ACTIVITIES else None:
         lift, part = replace(lift, minutes=(lift.minutes or 0) + round(float(m[1]) / 60, 2)), _without(part, m)
     if m := re.search(rf"{_N}\s?{_KG_LB}(?![a-z])", part):
         lift = replace(lift, weight=float(m[1]), unit="kg" if m[2].startswith("k") else "lb")
@@ -213,6 +219,10 @@ def _figures(part: str) -> Lift:
 
 def _counted(lift: Lift, part: str) -> Lift:
     """Sets, repetitions and a bare weight, from what is left of the text."""
+    if exercise(part) in ACTIVITIES:
+        alone = re.search(rf"(?<![\d.x:]){_N}(?![\d.x:%]|\s?[a-z])", part)
+        return replace(lift, minutes=float(alone[1])) if alone and not (lift.minutes or lift.km) else lift
+    part = re.sub(r"(?<![\d.])([1-9]) (\d{1,2}) (\d{2,3}(?:\.\d)?)(?![\d.])", r"\1x\2x\3", part)  # bench 3 5 80
     times = r"\s?(?:x|\*|by)\s?"
     if m := re.search(rf"{_N}{times}{_N}(?:{times}{_N})?", part):
         one, two, three = float(m[1]), float(m[2]), float(m[3]) if m[3] else None
@@ -222,13 +232,10 @@ def _counted(lift: Lift, part: str) -> Lift:
         if one > 20 and lift.weight is None:  # 225 x 5
             return replace(lift, weight=one, reps=int(two), sets=1)
         lift = replace(lift, sets=int(one), reps=int(two), weight=lift.weight if three is None else three)
-    elif m := re.search(
-        rf"(\d+) (?:[a-z]+ )?(?:{PLURALS})(?: x ?(\d+))?(?![a-z])", part
-    ):  # "20 squats", not "squat 20"
-        bare = "squats" in m[0] and not re.search("goblet|front|back", m[0])
+    elif m := re.search(TIMES, part):
+        unloaded = lift.weight is None and "squats" in m[0] and not re.search("goblet|front|back", m[0])
         lift = replace(lift, reps=int(m[1]), sets=int(m[2] or lift.sets or 1))
-        lift = replace(lift, weight=0.0) if bare and lift.weight is None else lift
-        part = _without(part, m)
+        lift, part = replace(lift, weight=0.0 if unloaded else lift.weight), _without(part, m)
     elif m := re.search(r"(\d+) sets?(?: of)? (\d+)(?: reps?)?", part):
         lift, part = replace(lift, sets=int(m[1]), reps=int(m[2])), _without(part, m)
     else:
@@ -244,7 +251,11 @@ def _counted(lift: Lift, part: str) -> Lift:
     return lift
 
 
-PLURALS: Final = "squats|lunges|swings|thrusts|raises|presses|curls|rows|deadlifts|cleans|dips"
+TIMES: Final = (
+    r"(\d+) (?:[a-z]+ )?(?:squats|lunges|swings|thrusts|raises|presses|curls|rows|deadlifts|cleans)"
+    r"(?: x ?(\d+))?(?![a-z])"
+)
+"""`20 squats` are repetitions; `squat 20` is not."""
 NO_REPS: Final = "sets?|min|h|years?|months?|weeks?|days?"
 BODY_WEIGHT: Final = ("Push-up", "Pull-up", "Sit-up", "Burpee", "Dip", "Lunge")
 """Done without a weight unless one is named."""
@@ -253,8 +264,6 @@ BODY_WEIGHT: Final = ("Push-up", "Pull-up", "Sit-up", "Burpee", "Dip", "Lunge")
 def _bare(lift: Lift, part: str, value: float) -> Lift:
     """A number without a word: repetitions of a push-up, minutes of a run, kilograms of anything else."""
     named = exercise(part)
-    if named in ACTIVITIES:
-        return replace(lift, minutes=lift.minutes or value)
     if named in BODY_WEIGHT and lift.reps is None:
         return replace(lift, sets=lift.sets or 1, reps=int(value), weight=0.0)
     return replace(lift, weight=value)
@@ -280,17 +289,18 @@ _SHORT: Final[dict[Day, str]] = {day: rf"{day.lower()}s?|{day[:3].lower()}" for 
     "Thursday": "thursdays?|thurs?|thu",
 }
 
-_DAY: Final = "(?:" + "|".join(_SHORT.values()) + ")"
+_DAY: Final = "(?:" + "|".join([*_SHORT.values(), r"(?:the )?week ?-?ends?", r"week ?days?"]) + ")"
 _DAYS: Final = rf"{_DAY}(?:(?:,| or| and|,? nor)? {_DAY})*"
 RULED_OUT: Final = (
-    rf"\b(?:except|but not|not on|not|no|instead of|rather than|without|skip|never on|can't do|cannot do) {_DAYS}"
+    rf"\b(?:except|but not|but|not on|not|no|instead of|rather than|without|skip|never on|can't do|cannot do) {_DAYS}"
     rf"|{_DAYS} (?:do ?n'?t|do not|does ?n'?t|wo ?n'?t|is out|are out|is bad|are bad|is off|are off|not)\b"
+    rf"|\b(?:make |have |keep |leave )?{_DAYS} (?:as )?(?:an? )?(?:rest|off|free)\b"
 )
 
 
 def days(text: str) -> tuple[Day, ...]:
     """The days that a text names, or sensible ones for how many it says; without those that it rules out."""
-    text = digits(text)
+    text = digits(text).replace("mwf", "mon wed fri").replace("tth", "tue thu")
     out, rest = not_days(text), _ruled_out(text, " ")
     found = _span(rest) or _named_days(rest) or SPREAD.get(count(rest) or 0, ())
     return tuple(day for day in found if day not in out)
@@ -298,7 +308,7 @@ def days(text: str) -> tuple[Day, ...]:
 
 def not_days(text: str) -> tuple[Day, ...]:
     """The days that a text rules out: `except sunday`, `thursdays don't work`."""
-    return _all(" ".join(re.findall(RULED_OUT, text)), _SHORT)
+    return _named_days(" ".join(found[0] for found in re.finditer(RULED_OUT, text)))
 
 
 def _ruled_out(text: str, instead: str) -> str:
@@ -340,12 +350,14 @@ GOALS: Final[dict[Goal, str]] = {
     "fat loss": r"(lose|losing|drop|shed|less|cut) (some |a bit of |a little |a few |my "
     r"|the )?(\d+ ?\w* ?)?(of )?(weight|fat|pounds|kilos|kgs?|lbs?|belly|inches)"
     r"|fat ?loss|weight ?loss|slim(mer|ming)?|leaner|lean( out)?|get lean|cutting|shredded|ripped|belly|love handles"
-    r"|overweight|too (fat|heavy)|fat burn(ing)?|burn (some )?fat|skinny|thinner",
+    r"|overweight|((i'?m|too|so) )+(fat|heavy)|jeans|dad bod|look (terrible|bad|awful)|flat (stomach|belly)"
+    r"|fat burn(ing)?|burn (some )?fat|skinny|thinner",
     "muscle": r"huge|massive|get big|swell|muscles?|muscular|hypertrophy|bulk(ing)?( up)?|bigger|mass|size|gains?"
     r"|tone(d)?|toning|tone up|abs"
     r"|six ?-?pack|biceps|glutes|jacked|buff|swole|arms|put on (some )?weight|gain (some )?weight",
     "strength": r"strong(er)?|strength|powerlift(ing|er)?|lift (more|heavy|heavier)|heavier|1 ?rm|one rep max|power",
-    "fitness": r"fit|fitter|(?<!planet )(?<!anytime )fitness|move more|desk job|sit(ting)? (all day|at a desk)"
+    "fitness": r"fit|fitter|(?<!planet )(?<!anytime )fitness|move more|desk job|mobile|stay active|summer body"
+    r"|beach body|wedding|sit(ting)? (all day|at a desk)"
     r"|health(y|ier)?|in shape|into shape|shape|stamina|endurance|energy|cardio|active"
     r"|mobility|flexib(le|ility)|conditioning|(half )?marathon|5 ?k|10 ?k|triathlon|feel better|stay fit",
 }
@@ -354,11 +366,13 @@ KIT: Final[dict[Equipment, str]] = {
     r"|garage gym|everything|power ?rack",
     "dumbbells": r"dumb ?bells?|kettle ?bells?|db|kb|free weights|weights",
     "bands": r"(resistance |elastic )?bands?",
-    "body weight": r"(no|without( any)?|zero|none) ?(equipment|kit|gear|weights)?|nothing|body ?-?weight|calisthenics"
+    "body weight": r"pull ?-?up bar|just my body|(no|without( any)?|zero|none) ?(equipment|kit|gear|weights)?"
+    r"|nothing|body ?-?weight|calisthenics"
     r"|at home|home|living room|hotel|park|outdoors|outside|callisthenics",
 }
 LEVELS: Final[dict[Level, str]] = {
-    "beginner": r"beginner|newbie|noob|never (trained|lifted|worked out|been|done|exercised)|just start(ed|ing)"
+    "beginner": r"beginner|newbie|noob|never (trained|lifted|worked out|been|done|exercised|set foot)|just start(ed"
+    r"|ing)"
     r"|new to (this|lifting|training|the gym|exercise|working out)|out of shape|start(ing)? (out|from scratch)|unfit"
     r"|first time",
     "intermediate": r"intermediate|(about )?(a|1) year|some experience|on and off",
@@ -377,7 +391,9 @@ def goal(text: str) -> Goal | None:
 
 def kit(text: str) -> tuple[Equipment, ...]:
     """The equipment that a text names."""
-    named = _all(text, KIT)
+    named = _all(
+        re.sub(r"(?:do ?n'?t|do not|no longer) (?:have|own|use) (?:a |an |any |the )?\w+", " nothing ", text), KIT
+    )
     return tuple(k for k in named if k != "body weight") or named
 
 
@@ -405,7 +421,8 @@ BODY: Final[dict[str, str]] = {
 PAIN: Final = (
     r"hurt(s|ing)?|pain(s|ful)?|injur(y|ies|ed)|ache(s|d)?|aching|achy|torn|tore|tear|sprain(ed)?|pulled|strain(ed)?"
     r"|broke(n)?|fractured?|bad|sore|soreness|tweak(ed)?|tendon[iae]+tis|swollen|stiff|twisted|niggl(e|es|ing)|surgery"
-    r"|killing me|messed up|dodgy|bust(ed)?|problems?|issues?|acting up|arthritis|numb|click(s|ing)|bothers?|bothering"
+    r"|killing me|ouch|ow+|can'?t move|messed up|dodgy|bust(ed)?|problems?|issues?|acting up|arthritis|numb"
+    r"|click(s|ing)|bothers?|bothering"
     r"|reconstruction|replacement|hurted|sciatica|acl|meniscus|achilles|plantar"
 )
 HEALED: Final = (
