@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -69,3 +71,28 @@ def test_npm_lock_has_no_addresses() -> None:
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
     assert not [name for name, package in packages.items() if "resolved" in package or "integrity" not in package]
+
+
+SKIPPING = """
+import pytest
+
+@pytest.mark.skip(reason="slow")
+def test_marked(): ...
+
+def test_in_its_body():
+    pytest.skip("not here")
+
+def test_that_passes(): ...
+"""
+
+
+def test_a_skipped_test_fails(tmp_path: Path) -> None:
+    """However a test is skipped, one by one or with its whole module, the run is red and says which it was."""
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_some.py").write_text(SKIPPING)
+    (tmp_path / "test_module.py").write_text("import pytest\npytest.importorskip('not_installed')\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1 failed, 1 passed, 2 errors in" in done.stdout  # a mark is an error of the setup
+    assert "slow" in done.stdout
