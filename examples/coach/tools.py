@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from textwrap import shorten
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, create_model
@@ -125,6 +126,10 @@ def _own_words(answer: QuestionAnswer) -> str:
     return words.plain(" ".join(filter(None, (answer.other, answer.note))))
 
 
+def _shortened(text: str) -> str:
+    return shorten(text, 60, placeholder=" ...") if " " in text else text[:60]
+
+
 def _read_slots(text: str) -> dict[str, Any]:
     return _known({"goal": words.goal(text), "days": words.days(text), "equipment": words.kit(text)})
 
@@ -134,7 +139,10 @@ def _goal(answer: QuestionAnswer) -> tuple[Goal, str]:
     if answer.selected:
         return GOAL_LABELS[answer.selected[0]], ""
     if answer.other and not heard:
-        return "fitness", f'For "{answer.other}" I have no plan of its own, so this is one for all-round fitness.'
+        return (
+            "fitness",
+            f'For "{_shortened(answer.other)}" I have no plan of its own, so this is one for all-round fitness.',
+        )
     return heard or "fitness", "" if heard else "No goal was chosen, so this is a plan for all-round fitness."
 
 
@@ -149,7 +157,7 @@ def _equipment(answer: QuestionAnswer) -> tuple[Sequence[Equipment], str]:
     heard = [*(KIT_LABELS[label] for label in answer.selected), *words.kit(_own_words(answer))]
     if heard:
         return list(dict.fromkeys(heard)), ""
-    told = f'I do not know how to use "{answer.other}"' if answer.other else "No equipment was chosen"
+    told = f'I do not know how to use "{_shortened(answer.other)}"' if answer.other else "No equipment was chosen"
     return ["body weight"], f"{told}, so this needs none."
 
 

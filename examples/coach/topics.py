@@ -283,7 +283,11 @@ TRAINING: Final = (
         "the exercises in the order that they are listed; if the gym is full, any order will do.",
     ),
     Topic(
-        r"what does .*mean|what('?s| is| are) (a |an )?(sets?|reps?|repetitions?|\d+ ?x ?\d+)",
+        r"what does brisk mean|brisk",
+        "A pace at which you can talk, but would rather not sing.",
+    ),
+    Topic(
+        r"what does .*(\d|x|sets?|reps?).* mean|what('?s| is| are) (a |an )?(sets?|reps?|repetitions?|\d+ ?x ?\d+)",
         '"3 x 8" means three sets of eight repetitions, with a rest after each set.',
     ),
     Topic(

@@ -43,7 +43,8 @@ def plan(heard: Heard) -> Move | None:
     if heard.wish and "goal" not in found and (named := words.exercise(heard.text)):
         found["goal"] = "fitness" if named in words.ACTIVITIES else "strength"
     level = words.level(heard.text)
-    asked = bool(found) and re.match(r"(what|how) about|(can|could|shall) (we|i)", heard.core) is not None
+    proposed = re.match(r"(what|how) about|(can|could|shall) (we|i)|can you help|help", heard.core)
+    asked = bool(found and proposed) and not words.exercise(heard.text)
     asked = asked or has(heard.text, PLANNING) or heard.whole(r"(a )?(work ?outs?|exercises?|training|sport|session)")
     if heard.question and not (asked or heard.wish or "goal" in found):
         return None

@@ -209,7 +209,7 @@ def _figures(part: str) -> Lift:
         lift, part = replace(lift, minutes=(lift.minutes or 0) + float(m[1])), _without(part, m)
     if m := re.search(rf"{_N}\s?-?(seconds?|secs?|s)(?![a-z])", part) if exercise(part) in ACTIVITIES else None:
         lift, part = replace(lift, minutes=(lift.minutes or 0) + round(float(m[1]) / 60, 2)), _without(part, m)
-    if m := re.search(rf"{_N}\s?{_KG_LB}(?![a-z])", part):
+    if m := re.search(rf"(?<![a-wyz0-9.]){_N}\s?{_KG_LB}(?![a-z])", part):
         lift = replace(lift, weight=float(m[1]), unit="kg" if m[2].startswith("k") else "lb")
         part = _without(part, m)
     elif has(part, r"body ?-?weight|no weight|unweighted"):
@@ -232,19 +232,19 @@ def _counted(lift: Lift, part: str) -> Lift:
         if one > 20 and lift.weight is None:  # 225 x 5
             return replace(lift, weight=one, reps=int(two), sets=1)
         lift = replace(lift, sets=int(one), reps=int(two), weight=lift.weight if three is None else three)
+    elif m := re.search(r"(\d+) sets?(?: of)? (\d+)(?: reps?)?", part):
+        lift, part = replace(lift, sets=int(m[1]), reps=int(m[2])), _without(part, m)
     elif m := re.search(TIMES, part):
         unloaded = lift.weight is None and "squats" in m[0] and not re.search("goblet|front|back", m[0])
         lift = replace(lift, reps=int(m[1]), sets=int(m[2] or lift.sets or 1))
         lift, part = replace(lift, weight=0.0 if unloaded else lift.weight), _without(part, m)
-    elif m := re.search(r"(\d+) sets?(?: of)? (\d+)(?: reps?)?", part):
-        lift, part = replace(lift, sets=int(m[1]), reps=int(m[2])), _without(part, m)
     else:
         if m := re.search(r"(\d+) sets?", part):
             lift, part = replace(lift, sets=int(m[1])), _without(part, m)
         if m := re.search(rf"(\d+) (?:reps?|times|repetitions)|(?:for|x) (\d+)(?! (?:{NO_REPS}))", part):
             lift = replace(lift, reps=int(m[1] or m[2]), sets=lift.sets or 1)
             part = _without(part, m)
-    if lift.weight is None and (m := re.search(rf"(?<![\d.x]){_N}(?![\d.x])", part)):
+    if lift.weight is None and (m := re.search(rf"(?<![\w.]){_N}(?![\w.])", part)):
         lift = _bare(lift, part, float(m[1]))
     if lift.weight is None and lift.reps and exercise(part) in BODY_WEIGHT:
         lift = replace(lift, weight=0.0)
@@ -292,7 +292,8 @@ _SHORT: Final[dict[Day, str]] = {day: rf"{day.lower()}s?|{day[:3].lower()}" for 
 _DAY: Final = "(?:" + "|".join([*_SHORT.values(), r"(?:the )?week ?-?ends?", r"week ?days?"]) + ")"
 _DAYS: Final = rf"{_DAY}(?:(?:,| or| and|,? nor)? {_DAY})*"
 RULED_OUT: Final = (
-    rf"\b(?:except|but not|but|not on|not|no|instead of|rather than|without|skip|never on|can't do|cannot do) {_DAYS}"
+    rf"\b(?:except|but not|but|than|not on|not|no|instead of|rather than|without|skip|never on|can't do"
+    rf"|cannot do) {_DAYS}"
     rf"|{_DAYS} (?:do ?n'?t|do not|does ?n'?t|wo ?n'?t|is out|are out|is bad|are bad|is off|are off|not)\b"
     rf"|\b(?:make |have |keep |leave )?{_DAYS} (?:as )?(?:an? )?(?:rest|off|free)\b"
 )
@@ -359,7 +360,7 @@ GOALS: Final[dict[Goal, str]] = {
     "fitness": r"fit|fitter|(?<!planet )(?<!anytime )fitness|move more|desk job|mobile|stay active|summer body"
     r"|beach body|wedding|sit(ting)? (all day|at a desk)"
     r"|health(y|ier)?|in shape|into shape|shape|stamina|endurance|energy|cardio|active"
-    r"|mobility|flexib(le|ility)|conditioning|(half )?marathon|5 ?k|10 ?k|triathlon|feel better|stay fit",
+    r"|mobility|flexib(le|ility)|conditioning|(half )?marathon|5 ?k|10 ?k(?! steps)|triathlon|feel better|stay fit",
 }
 KIT: Final[dict[Equipment, str]] = {
     "gym": r"(full |the |a |my )?gym|(planet|anytime) fitness|membership|barbells?|rack|machines?|bench and bar"
@@ -426,7 +427,7 @@ PAIN: Final = (
     r"|reconstruction|replacement|hurted|sciatica|acl|meniscus|achilles|plantar"
 )
 HEALED: Final = (
-    r"(better|healed|fine|ok|okay|good|recovered|gone)( now| again)?"
+    r"(do ?n'?t|do not|no longer) have|(better|healed|fine|ok|okay|good|recovered|gone)( now| again)?"
     r"|(no longer|doesn't|does not|don't|stopped) hurt(s|ing)?( anymore)?|no more pain|not injured|no injur(y|ies)"
 )
 
