@@ -9,11 +9,12 @@ know the kind draws a form from the schema.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
-from yourcall.entries import Json, canonical
+from yourcall.entries import Json, canonical, compact
 from yourcall.errors import Unstorable
 from yourcall.values import decode, encode
 
@@ -83,14 +84,19 @@ class Raw(Ask[Json]):
         return value
 
     def decode(self, stored: Json) -> Json:
-        return stored
+        return _copied(stored)
 
 
 def shown(ask: Ask[T]) -> Json:
-    """The payload, checked to be plain JSON before anybody sees it. Raises `Unstorable`, naming the field."""
+    """The payload as any process will read it, checked to be plain JSON. Raises `Unstorable`, naming the field."""
     payload = ask.payload()
     _require_json(payload, f"{ask.kind}", 0)
-    return payload
+    return _copied(payload)
+
+
+def _copied(value: Json) -> Json:
+    """The log's values are not a body's to change, nor a body's the log's."""
+    return json.loads(compact(value))
 
 
 def _require_json(value: object, field: str, depth: int) -> None:
