@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from tests.scene import Say, Scene
 from yourcall import Context, Declined, Expired, NotAnswered, Rejected, Skipped, Unavailable, tool
-from yourcall.entries import Asked, Closed, Interrupt, Json, Result
+from yourcall.entries import Asked, Closed, Effect, Entry, Interrupt, Json, Result
 from yourcall.errors import AlreadyAnswered, Changed, NotFound
 from yourcall.errors import Closed as ClosedError
 from yourcall.log import Done, Waiting
@@ -512,6 +513,53 @@ async def test_a_recorded_answer_is_decoded_and_not_checked_again(scene: Scene) 
     assert looks == ["parse", "check"]
 
 
+async def test_what_a_body_does_to_its_answer_is_gone_in_the_next_execution(scene: Scene) -> None:
+    """The log in memory is not the body's to change: each execution has an answer of its own."""
+    go, seen = anyio.Event(), list[Json]()
+
+    @tool
+    async def slow() -> None:
+        await go.wait()
+
+    @tool
+    async def t(ctx: Context) -> Json:
+        answer = ctx.interrupt("x")
+        seen.append(dict(answer))
+        answer["more"] = True
+        return [answer, ctx.ask(Say("A"))]
+
+    async with scene.process(slow, t) as p:  # while the slow one runs, it is all one run
+        await p.chat.post("go")
+        for number, answer in enumerate([{"$": 1}, "a"]):
+            await p.until(Asked, number + 1)
+            await p.chat.answer((await p.open()).id, answer)
+        await p.until(Result)
+        go.set()
+        await p.rest()
+        assert await p.content("call_1_2") == [{"$": 1, "more": True}, "a"]
+    assert seen == [{"$": 1}] * len(seen)
+
+
+async def test_what_is_recorded_of_a_question_is_not_changed_afterwards(scene: Scene) -> None:
+    """A payload belongs to the log once it is shown, whatever the body does to its own object; lists are lists."""
+    shown: list[Json] = []
+
+    @tool
+    async def t(ctx: Context) -> Json:
+        reason = {"seats": (1, 2), "left": 3}
+        try:
+            return ctx.interrupt("x", reason)
+        finally:
+            reason["left"] = 0
+
+    async with scene.process(t) as p:
+        async for event in p.chat.say("go"):
+            if isinstance(event, Entry) and isinstance(event.body, Asked):
+                shown.append(event.body.interrupt)
+        assert shown == [await p.open()]
+        assert shown[0].ask["reason"] == {"seats": [1, 2], "left": 3}
+
+
 async def test_a_recorded_answer_that_fits_no_more_ends_the_call(scene: Scene) -> None:
     """A value that cannot be read back is said to be so, and is not passed on in another form."""
 
@@ -680,6 +728,24 @@ async def test_helpers_may_ask_as_long_as_they_are_awaited(scene: Scene) -> None
         for letter in "abc":
             await p.answer(letter)
         assert await p.content() == "abc"
+
+
+async def test_a_body_that_hid_its_misuse_gets_nowhere(scene: Scene) -> None:
+    """Nothing is asked and nothing done after it, whatever else the body tries."""
+    done: list[int] = []
+
+    @tool
+    async def t(ctx: Context) -> str:
+        for attempt in (in_to_thread(ctx), ctx.once("x", lambda: done.append(1)), ask(ctx)):
+            with contextlib.suppress(Exception):
+                await attempt
+        return "all is well"
+
+    async with scene.process(t) as p:
+        assert await p.say() == Done()
+        assert "in another task or thread" in await p.error()
+        assert not await p.bodies(Asked, Effect)
+    assert done == []
 
 
 def test_the_tree_of_endings_can_be_caught_as_one() -> None:
