@@ -1,4 +1,4 @@
-"""What scenarios are told with: a question, a clock moved by hand, waits that end, a reading of what was recorded."""
+"""What tests of the core share: a clock that is moved by hand, waits that end, a store that is looked at closely."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import asyncio
 import inspect
 import os
 import time
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import anyio.to_thread
 
-from yourcall import Ask, Conversation, Rejected
-from yourcall.entries import Body, Entry, Json, Result
-from yourcall.events import Ended, Event
-from yourcall.log import AssistantMessage, Done, Log, ToolMessage, Waiting, transcript
+from yourcall.entries import Body, Entry, Json
+from yourcall.log import AssistantMessage, Log, ToolMessage, transcript
 from yourcall.ports import Appended, Key, Row
 from yourcall.store.sqlite import SQLiteStore
 
@@ -24,30 +22,6 @@ PATIENCE: float = 10
 Condition: TypeAlias = Callable[[], object]
 
 
-class Pick(Ask[str]):
-    """One of a few options."""
-
-    kind = "pick"
-    answer_type = str
-
-    def __init__(self, title: str, *options: str, check: Callable[[str], Awaitable[None] | None] | None = None) -> None:
-        self.title, self.options, self.check = title, options, check
-
-    def payload(self) -> Json:
-        return {"title": self.title, "options": list(self.options)}
-
-    def schema(self) -> Json:
-        return {"enum": list(self.options)}
-
-    def identity(self) -> Json:
-        return self.title
-
-    def parse(self, answer: Json) -> str:
-        if not isinstance(answer, str) or answer not in self.options:
-            raise Rejected("Not one of the offered options.")
-        return answer
-
-
 # --------------------------------------------------------------------------- time
 
 
@@ -55,21 +29,21 @@ class Clock:
     """Unix seconds that pass when a test says so."""
 
     def __init__(self, now: float = 1_800_000_000.0) -> None:
-        self.now = now
+        self.now = self.start = now
 
     def __call__(self) -> float:
         return self.now
 
 
 class ClockLoop(asyncio.SelectorEventLoop):
-    """An event loop whose timers go by a clock that a test moves: an hour passes in no time, and not before."""
+    """An event loop for which an hour passes when a clock is moved by one: timers need not be waited for."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._clock = clock
 
     def time(self) -> float:
-        return self._clock.now
+        return super().time() + self._clock.now - self._clock.start
 
 
 async def until(condition: Condition) -> Any:
@@ -122,33 +96,6 @@ async def put(store: SQLiteStore, key: Key, *bodies: Body, row: Row | None = Non
 
 
 # --------------------------------------------------------------------------- what came of it
-
-
-async def ending(events: AsyncIterable[Event]) -> Waiting | Done:
-    """Follow to the end; how it ended."""
-    last: Event | None = None
-    with anyio.fail_after(PATIENCE):
-        async for event in events:
-            last = event
-    assert isinstance(last, Ended)
-    return last.phase
-
-
-async def say(chat: Conversation[Any], text: str) -> Waiting | Done:
-    """Write a message and follow its run to the end."""
-    return await ending(chat.say(text))
-
-
-async def settled(chat: Conversation[Any]) -> Waiting | Done:
-    """Wait until nothing runs."""
-    return await ending(chat.events())
-
-
-def results(log: Log) -> dict[str, Result]:
-    """What the model reads for each call."""
-    found = [entry.body for entry in log.entries if isinstance(entry.body, Result)]
-    assert len({result.call for result in found}) == len(found)
-    return {result.call: result for result in found}
 
 
 def kinds(entries: Sequence[Entry]) -> list[str]:

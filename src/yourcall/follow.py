@@ -7,12 +7,13 @@ the log, and looks at the log by itself now and then, since the writer may be an
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Final, TypeAlias
 
 import anyio
 
-from yourcall.entries import Entry
-from yourcall.events import Ended, Event
+from yourcall.entries import Assistant, Entry
+from yourcall.events import Delta, Ended, Event, Retracted
 from yourcall.log import Done, Log, Waiting, phase
 from yourcall.ports import Bus, Key, Store
 
@@ -26,8 +27,30 @@ async def follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerat
     """Entries newer than `after` and live events, until nothing runs; `Ended` comes last.
 
     None is from now on. A function is called once the listener is there, for what must not be missed: it writes,
-    and returns after which entry to begin.
+    and returns after which entry to begin. Pieces of a step that is never recorded, since its run was cancelled or
+    lost, are taken back before the end.
     """
+    unrecorded: set[str] = set()
+    async with aclosing(_follow(store, bus, key, after)) as events:
+        async for event in events:
+            match event:
+                case Delta(message_id):
+                    unrecorded.add(message_id)
+                case Retracted(message_id):
+                    unrecorded.discard(message_id)
+                case Ended() | Entry(body=Assistant()):
+                    for message_id in unrecorded - {_recorded(event)}:
+                        yield Retracted(message_id)
+                    unrecorded.clear()
+            yield event
+
+
+def _recorded(event: Event) -> str | None:
+    """The message whose whole text this is."""
+    return event.body.message_id if isinstance(event, Entry) and isinstance(event.body, Assistant) else None
+
+
+async def _follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerator[Event, None]:
     last = None if callable(after) else after
     while True:
         async with bus.listen(key) as live:
@@ -42,7 +65,10 @@ async def follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerat
             if snapshot.row.phase != "run" and (ended := await _ended(store, key, last)):
                 yield ended
                 return
+            known = {_recorded(entry) for entry in snapshot.entries}
             async for event in _in_order(live, last):
+                if isinstance(event, Delta) and event.message_id in known:
+                    continue  # on its way before the log was read, which has the whole
                 if isinstance(event, Entry):
                     last = event.seq
                 yield event
