@@ -1,21 +1,25 @@
 """The rules that nothing works without, each with what shows that it is missing.
 
-A mutant takes one rule out of the engine. `patch` does that, by replacing as little as possible; where it is None it
-is still to be written, and its tests are expected to fail. `scenarios` names directed scenarios at least one of which
-must break, and `situation` is the mark of the generated examples in which the rule decides something.
+A mutant takes one rule out of the engine. `patch` does that, by replacing as little as possible. `scenarios` names
+directed scenarios at least one of which must break, and `situation` is the mark of the generated examples in which the
+rule decides something.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
+import anyio
 import pytest
 
-from yourcall import log
-from yourcall.entries import Stopped
+from yourcall import context, log, loop, record, runs, tools
+from yourcall.entries import Body, Closed, Effect, Json, Result, Stopped, User
+from yourcall.errors import Stale
+from yourcall.ports import Key
 
 Patch: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 
@@ -29,7 +33,7 @@ class Mutant:
     shows: str
     situation: str
     scenarios: tuple[str, ...]
-    patch: Patch | None = None
+    patch: Patch
 
     def __str__(self) -> str:
         return self.name
@@ -46,6 +50,126 @@ def swap(monkeypatch: pytest.MonkeyPatch, original: Callable[..., object], other
     assert places, f"no module knows {name}"
     for module in places:
         monkeypatch.setattr(module, name, other)
+
+
+def _ids_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    swap(monkeypatch, loop._distinct, lambda call_id, taken: call_id)
+
+
+def _stale_runner_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = log.admit
+    swap(monkeypatch, right, lambda whole, body, now, runner: right(whole, body, now, None))
+
+    async def watch(run: loop.Run[Any]) -> None:
+        """Reads what others write, and does not mind whose run it is."""
+        while True:
+            await run._changed.wait()
+            run._changed = anyio.Event()
+            await run.record.refresh()
+            run._stir.set()
+
+    async def renew(of: runs.Runs[Any], key: Key, runner: str) -> None:
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(loop.Run, "_watch", watch)
+    monkeypatch.setattr(runs.Runs, "_renew", renew)
+
+
+def _release_without_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = loop.Run._step
+
+    async def step(run: loop.Run[Any]) -> None:
+        """After a step without calls the run is over, whatever the log says."""
+        await right(run)
+        if run.record.log.step and not run.record.log.step.calls:
+            raise Stale
+
+    monkeypatch.setattr(loop.Run, "_step", step)
+
+
+def _plain_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = log._verdict
+
+    def verdict(step: log.Step, one: log.CallLog) -> Result | None:
+        return right(step, replace(one, call=replace(one.call, rerun=True)))
+
+    swap(monkeypatch, right, verdict)
+
+
+def _once_shows_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_effect, stored = context._run_effect, context._stored
+    originals: dict[int, tuple[Effect, Any, BaseException | None]] = {}
+
+    async def run(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any]) -> Effect:
+        outcome: list[Any] = [None, None]
+
+        async def watched(*given: Any) -> Any:
+            try:
+                outcome[0] = fn(*given)
+                if inspect.isawaitable(outcome[0]):
+                    outcome[0] = await outcome[0]
+            except Exception as error:
+                outcome[1] = error
+                raise
+            return outcome[0]
+
+        ended = await run_effect(begun, watched, args, hints)
+        originals[id(ended)] = (ended, outcome[0], outcome[1])
+        return ended
+
+    def original(effect: Effect, hints: dict[str, Any]) -> Any:
+        if id(effect) not in originals:
+            return stored(effect, hints)
+        _, value, error = originals[id(effect)]
+        if error is not None:
+            raise error
+        return value
+
+    monkeypatch.setattr(context, "_run_effect", run)
+    monkeypatch.setattr(context, "_stored", original)
+
+
+def _pauses_can_be_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    enter, invoke = context.Context._enter, tools.Tool.invoke
+
+    def entered(ctx: context.Context[Any], what: str, *, at_home: bool = False) -> None:
+        ctx.pending = None
+        enter(ctx, what, at_home=at_home)
+
+    async def invoked(tool: tools.Tool[Any], ctx: context.Context[Any], arguments: dict[str, Any]) -> Json:
+        returned = await invoke(tool, ctx, arguments)
+        ctx.pending = None
+        return returned
+
+    monkeypatch.setattr(context.Context, "_enter", entered)
+    monkeypatch.setattr(tools.Tool, "invoke", invoked)
+
+
+def _closing_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = record.Record.write
+
+    async def write(self: record.Record, decide: record.Decide, **kwargs: Any) -> record.Written:
+        rest: list[Body] | None = None
+
+        def endings(whole: log.Log, now: float) -> list[Body]:
+            nonlocal rest
+            bodies = list(decide(whole, now))
+            cut: list[Body] = [b for b in bodies if isinstance(b, Closed) and b.ending in ("superseded", "cancelled")]
+            rest = [b for b in bodies if b not in cut] if cut else None
+            return cut
+
+        await right(self, endings, runner=kwargs.get("runner"))
+        return await right(self, decide if rest is None else lambda whole, now: rest or [], **kwargs)
+
+    monkeypatch.setattr(record.Record, "write", write)
+
+
+def _unseen_message_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unseen(whole: log.Log) -> bool:
+        newest = whole.step.seq if whole.step else 0
+        return any(isinstance(entry.body, User) for entry in whole.after(newest))
+
+    monkeypatch.setattr(log.Log, "unseen", property(unseen))
 
 
 def _held_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +192,7 @@ MUTANTS = (
         "Two calls share their id: one answer or result would serve both (`identity`, or a request that is not I1).",
         situation="repeated call id",
         scenarios=("a call id twice in a step", "a call id again in a later step"),
-        patch=None,  # FILL IN: keep the model's ids as they are
+        patch=_ids_repeat,
     ),
     Mutant(
         "stale-runner-writes",
@@ -80,7 +204,7 @@ MUTANTS = (
             "a process comes back with a result of the model",
             "a process comes back with an ask",
         ),
-        patch=None,  # FILL IN: admit a runner's entries whatever the latest run is
+        patch=_stale_runner_writes,
     ),
     Mutant(
         "release-without-look",
@@ -92,7 +216,7 @@ MUTANTS = (
             "a message just after the last step is recorded",
             "a message while the lease is given back",
         ),
-        patch=None,  # FILL IN: end the run, or give the lease back, without looking at what came meanwhile
+        patch=_release_without_look,
     ),
     Mutant(
         "held-runs-anyway",
@@ -108,7 +232,7 @@ MUTANTS = (
         "After a crash a plain tool's body runs a second time (`what re-runs`), and nobody says that it may have.",
         situation="may have happened",
         scenarios=("a crash within a plain body",),
-        patch=None,  # FILL IN: treat every call as one that may be run again
+        patch=_plain_runs_again,
     ),
     Mutant(
         "once-shows-the-original",
@@ -116,7 +240,7 @@ MUTANTS = (
         "The first execution sees the app's own object, or exception, and goes another way than its replay (I12).",
         situation="effect seen again",
         scenarios=("an effect before a question", "an effect that fails"),
-        patch=None,  # FILL IN: hand out what the function returned or raised, right after it ran
+        patch=_once_shows_the_original,
     ),
     Mutant(
         "pauses-can-be-swallowed",
@@ -124,7 +248,7 @@ MUTANTS = (
         "A call whose question is open gets a result, or goes on to its next effect or ask (`pauses`, I12).",
         situation="swallowed pause",
         scenarios=("a swallowed pause", "a swallowed pause, and on"),
-        patch=None,  # FILL IN: forget the pause once it has been raised
+        patch=_pauses_can_be_swallowed,
     ),
     Mutant(
         "closing-in-pieces",
@@ -132,7 +256,7 @@ MUTANTS = (
         "A write closes a question without its call's result, or stops a run with calls left open (`endings`).",
         situation="supersede",
         scenarios=("a message closes two questions", "a cancel closes two questions"),
-        patch=None,  # FILL IN: split such a write in two: first the endings, then the rest
+        patch=_closing_in_pieces,
     ),
     Mutant(
         "unseen-message-forgotten",
@@ -144,7 +268,7 @@ MUTANTS = (
             "a message that is kept",
             "a message just before the last step is recorded",
         ),
-        patch=None,  # FILL IN: take a message for seen once a newer step stands in the log
+        patch=_unseen_message_forgotten,
     ),
     Mutant(
         "stops-are-forgotten",
