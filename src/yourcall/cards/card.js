@@ -33,7 +33,8 @@ export class YcCard extends HTMLElement {
   /** Draws the question. The same open question again changes nothing: what was typed stays. */
   set interrupt(next) {
     const before = this.#interrupt;
-    if (!next || (before?.id === next.id && (isOpen(next) || alike(before, next)))) return; // what is closed stays closed
+    // what is closed stays closed, whatever an older reading says
+    if (!next || (before?.id === next.id && (isOpen(next) || alike(before, next)))) return;
     this.#interrupt = next;
     if (isOpen(next)) this.#drawOpen(next);
     else this.#drawClosed(next);
@@ -52,7 +53,8 @@ export class YcCard extends HTMLElement {
   /** Show how it ended. @param {Ending} ending */
   close(ending) {
     const interrupt = this.#interrupt;
-    if (interrupt) this.interrupt = { ...interrupt, metadata: { yourcall: { ...interrupt.metadata.yourcall, ending } } };
+    if (!interrupt) return;
+    this.interrupt = { ...interrupt, metadata: { yourcall: { ...interrupt.metadata.yourcall, ending } } };
   }
 
   /** @param {Interrupt} interrupt */
@@ -65,7 +67,7 @@ export class YcCard extends HTMLElement {
     const actions = !own && h("div", { class: "yc-actions" }, send, skip);
     this.#fields = h("fieldset", { class: "yc-fields" }, kind, this.#alert, actions);
     const heading = h("p", { class: "yc-eyebrow", id: uid() }, strings.asks, until(interrupt.expiresAt));
-    const form = h("form", { novalidate: true, "aria-labelledby": heading.id, autocomplete: "off" }, heading, this.#fields);
+    const form = h("form", { novalidate: true, "aria-labelledby": heading.id }, heading, this.#fields);
     form.addEventListener("submit", (event) => (event.preventDefault(), this.#submit()));
     form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && composing(event)) event.preventDefault();
@@ -92,7 +94,7 @@ export class YcCard extends HTMLElement {
       heading,
       makeKind(interrupt),
       note && h("p", { class: "yc-said", dir: "auto" }, note),
-      !answered && h("p", { class: "yc-ending" }, strings.endings[kind] ?? kind),
+      !answered && h("p", { class: "yc-aside" }, strings.endings[kind] ?? kind),
     ));
     this.dataset.ending = kind;
     this.#kind = this.#fields = undefined;
@@ -122,12 +124,14 @@ export class YcCard extends HTMLElement {
     const [client, interrupt, fields] = [this.client, this.#interrupt, this.#fields];
     if (!client || !interrupt || !fields || fields.disabled) return;
     this.#mark([]);
+    const focused = document.activeElement;
     fields.disabled = true;
     try {
       this.close((await request(client, interrupt)).ending);
       this.#tell("yc-closed");
     } catch (error) {
       fields.disabled = false;
+      if (focused instanceof HTMLElement) focused.focus();
       this.#refused(error);
     }
   }
@@ -144,7 +148,11 @@ export class YcCard extends HTMLElement {
     this.dispatchEvent(new CustomEvent(type, { bubbles: true, detail: this.#interrupt }));
   }
 
-  /** Put each error on its field and go to the first; an error without a field stands above the buttons. @param {Fault[]} faults */
+  /**
+   * Put each error on its field and go to the first; an error without a field stands above the buttons.
+   *
+   * @param {Fault[]} faults
+   */
   #mark(faults) {
     this.querySelectorAll("[data-pointer]").forEach(unmark);
     const placed = faults.map((fault) => ({ fault, field: this.#field(fault.pointer) }));
@@ -184,7 +192,7 @@ function until(moment) {
   const date = new Date(moment ?? "");
   if (isNaN(date.valueOf())) return null;
   const near = date.valueOf() - Date.now() < 20 * 3_600_000;
-  const text = near ? date.toLocaleTimeString([], { timeStyle: "short" }) : date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const text = date.toLocaleString([], { dateStyle: near ? undefined : "medium", timeStyle: "short" });
   return h("time", { datetime: moment }, `${strings.expires} ${text}`);
 }
 
@@ -209,29 +217,29 @@ function mark(field, text) {
 /** @param {Element | null} field */
 function unmark(field) {
   if (!field?.hasAttribute("data-invalid")) return;
-  const error = field.querySelector(":scope > .yc-error");
   field.removeAttribute("data-invalid");
-  for (const control of controls(field)) {
-    control.removeAttribute("aria-invalid");
-    if (error) describe(control, error.id, false);
+  for (const error of field.querySelectorAll(":scope > .yc-error")) {
+    for (const control of controls(field)) describe(control, error.id, false);
+    error.remove();
   }
-  error?.remove();
+  for (const control of controls(field)) control.removeAttribute("aria-invalid");
 }
 
-/** Add an id to what describes a control, or take it away. @param {Element} control @param {string} id @param {boolean} add */
-function describe(control, id, add) {
+/** Add an id to what describes a control, or take it away. @param {Element} control */
+function describe(control, id = "", add = false) {
   const ids = (control.getAttribute("aria-describedby") ?? "").split(" ").filter((one) => one && one !== id);
   if (add) ids.push(id);
   if (ids.length) control.setAttribute("aria-describedby", ids.join(" "));
   else control.removeAttribute("aria-describedby");
 }
 
-/** What is typed into an open card survives a reload of this tab. The same question draws the same controls in order. */
+/** What is typed into an open card survives a reload of this tab: the same question draws the same controls. */
 const drafts = {
   /** @param {HTMLFormElement} form */
-  controls: (form) =>
-    [.../** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("input, textarea, select"))]
-      .filter(({ type }) => type !== "password" && type !== "file"),
+  controls(form) {
+    const all = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("input, textarea, select"));
+    return [...all].filter(({ type }) => type !== "password" && type !== "file");
+  },
 
   /** @param {string} id @param {HTMLFormElement} form */
   keep(id, form) {

@@ -1,4 +1,4 @@
-/** The one script of a page with a chat: `<script type="module" src="cards/chat-define.js">` and `<yc-chat base=".">`. */
+/** The one script that a page with a chat needs: it makes `<yc-chat base=".">` and all cards known to it. */
 import "./define.js";
 import { YcChat } from "./chat.js";
 

@@ -7,9 +7,9 @@
  */
 
 /** @import { YcCard } from "./card.js" */
-/** @import { AgUiEvent, Interrupt, Snapshot } from "./wire.d.ts" */
+/** @import { AgUiEvent, Interrupt, Patience, Snapshot, Wake } from "./wire.d.ts" */
 import { Client, Problem, persist } from "./client.js";
-import { composing, h } from "./dom.js";
+import { composing, h, uid } from "./dom.js";
 import { strings } from "./strings.js";
 
 const LOOK_MS = 4_000;
@@ -17,8 +17,8 @@ const SLOW_MS = 250; // a stream that is open for longer than this follows a run
 const REASONS = ["hashchange", "focus", "online", "visibilitychange"]; // to see whether there is something new
 
 export class YcChat extends HTMLElement {
-  /** @type {Client} Set one of your own to send a token along. */
-  client = new Client(this.getAttribute("base") ?? ".");
+  /** @type {Client | undefined} */
+  #client;
   /** @type {string | undefined} */
   #id;
   #head = 0;
@@ -26,17 +26,19 @@ export class YcChat extends HTMLElement {
   #drawn = new Map();
   /** The message whose text is provisional: recorded or taken back in the end. */
   #writing = "";
-  /** @type {(reason?: unknown) => void} Have the loop look for something new. */
-  #look = () => {};
+  /** Ends the loop's wait for a reason. @type {Wake} */
+  #news = () => {};
+  /** Ends its wait for the server. @type {Wake} */
+  #retry = () => {};
   #leave = () => {};
   /** @type {BroadcastChannel | undefined} */
   #tabs;
-  /** A message that may have arrived or not: sent again, it has the same id. @type {{ id: string, text: string } | undefined} */
-  #unsure;
+  /** The last message: sent again because nobody knows whether it arrived, it has the same id. */
+  #last = { id: "", text: "" };
   #sending = false;
   #atEnd = true;
 
-  #name = h("strong", { dir: "auto" }, this.getAttribute("name"));
+  #name = h("strong", { dir: "auto" });
   #notice = h("p", { class: "yc-notice", dir: "auto" });
   #list = h("div", { class: "yc-list" });
   #thinking = h("p", { class: "yc-thinking", hidden: true }, h("span", { class: "yc-sr" }, strings.working));
@@ -44,16 +46,27 @@ export class YcChat extends HTMLElement {
   #column = h("div", { class: "yc-column" },
     h("p", { class: "yc-greeting" }, strings.greeting), this.#list, this.#thinking, this.#failure);
   #scroller = h("div", {
-    class: "yc-scroller", tabindex: 0, role: "region", "aria-label": strings.conversation, scroll: () => this.#scrolled(),
+    class: "yc-scroller", tabindex: 0, role: "region", "aria-label": strings.conversation,
+    scroll: () => this.#scrolled(),
   }, this.#column);
   #status = h("p", { class: "yc-status", role: "status" });
   #spoken = h("div", { class: "yc-sr", "aria-live": "polite" });
   #input = h("textarea", {
-    rows: 1, "aria-label": strings.message, dir: "auto", keydown: (/** @type {KeyboardEvent} */ event) => this.#typed(event),
+    rows: 1, "aria-label": strings.message, dir: "auto",
+    keydown: (/** @type {KeyboardEvent} */ event) => this.#typed(event),
   });
   #stop = h("button", {
     type: "button", class: "yc-stop", hidden: true, click: () => this.#act((id) => this.client.cancel(id)),
   }, strings.stop);
+
+  /** Before the element is connected, a client of your own may be set, one that sends a token along. */
+  get client() {
+    return (this.#client ??= new Client(this.getAttribute("base") ?? "."));
+  }
+
+  set client(client) {
+    this.#client = client;
+  }
 
   connectedCallback() {
     if (!this.firstChild) this.#build();
@@ -83,7 +96,7 @@ export class YcChat extends HTMLElement {
     this.addEventListener("yc-outdated", () => this.#look());
     new ResizeObserver(() => this.#atEnd && this.#toEnd()).observe(this.#column);
     this.client.about().then(({ agent }) => {
-      this.#name.textContent = agent.name || this.#name.textContent;
+      this.#name.textContent = agent.name ?? "";
       this.#notice.textContent = agent.standIn ?? "";
     }, (error) => this.#tell(error.message));
   }
@@ -105,22 +118,27 @@ export class YcChat extends HTMLElement {
     else this.#focus();
   };
 
-  async #keepTrue(id = "") {
+  async #keepTrue(id = "", isNew = false) {
     const over = new AbortController();
     const { signal } = over;
     this.#leave = () => (over.abort(), this.#look());
     let slow = 0;
-    const onCut = () => (clearTimeout(slow), this.#tell(strings.reconnecting));
-    const read = () => persist(async () => this.#draw(await this.client.snapshot(id, signal)), { signal, onCut });
+    /** @type {Patience} */
+    const patience = { signal, onCut: (retry) => {
+      clearTimeout(slow);
+      this.#retry = retry;
+      this.#tell(strings.reconnecting);
+    } };
+    const read = () => persist(async () => this.#draw(await this.client.snapshot(id, signal)), patience);
     try {
-      await read();
+      if (!isNew) await read();
       for (;;) {
         const before = this.#head;
-        const news = new Promise((resolve) => (this.#look = resolve)); // from here on: following takes its time
+        const news = new Promise((resolve) => (this.#news = resolve)); // from here on: following takes its time
         await this.client.follow(id, before, (event, seq) => {
           slow ||= setTimeout(() => this.#run(true), SLOW_MS);
           this.#take(event, seq);
-        }, { signal, onCut });
+        }, patience);
         clearTimeout(slow);
         slow = 0;
         this.#run();
@@ -135,6 +153,11 @@ export class YcChat extends HTMLElement {
       this.#tell(/** @type {Error} */ (error).message);
       this.#id = undefined; // the next reason to look begins anew
     }
+  }
+
+  #look() {
+    this.#news();
+    this.#retry();
   }
 
   /** Something was written here: look, and have the other tabs look. */
@@ -161,14 +184,14 @@ export class YcChat extends HTMLElement {
     for (const [key, node] of this.#drawn) if (!wanted.includes(node) && !("pending" in node.dataset)) this.#drop(key);
     wanted.forEach((node, n) => {
       const there = this.#list.children[n];
-      if (there !== node) this.#list.insertBefore(node, there ?? null); // moved only where it must: a move loses the focus
+      if (there !== node) this.#list.insertBefore(node, there ?? null); // not more than must be: moving loses the focus
     });
     this.#tell();
     this.#run(phase === "run");
     this.#fail(phase === "done" ? done : null);
   }
 
-  /** One event of the stream. What comes twice, after a cut, draws the same. @param {AgUiEvent} event @param {number} [seq] */
+  /** What comes twice, after a cut, draws the same. @param {AgUiEvent} event @param {number} [seq] */
   #take(event, seq) {
     const { type, messageId, toolCallId, value } = event;
     this.#head = seq ?? this.#head;
@@ -245,9 +268,10 @@ export class YcChat extends HTMLElement {
   /** @param {Interrupt} interrupt */
   #card(interrupt) {
     const call = interrupt.toolCallId;
-    const after = this.#cards.filter((card) => card.interrupt?.toolCallId === call).pop() ?? this.#drawn.get(`t${call}`);
+    const others = this.#cards.filter((card) => card.interrupt?.toolCallId === call);
+    const after = others.pop() ?? this.#drawn.get(`t${call}`); // in the order of the calls, whichever asked first
     const make = () => Object.assign(document.createElement("yc-card"), { client: this.client });
-    const card = /** @type {YcCard} */ (this.#node(`c${interrupt.id}`, make, after)); // with its call, whichever asked first
+    const card = /** @type {YcCard} */ (this.#node(`c${interrupt.id}`, make, after));
     this.#change(card, () => (card.interrupt = interrupt));
     return card;
   }
@@ -314,9 +338,9 @@ export class YcChat extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #typed(event) {
-    if (event.key !== "Enter" || event.shiftKey || composing(event)) return;
+    if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
-    if (!event.repeat) this.#say(); // a key that is held down since the last card sends nothing
+    if (!event.repeat && !composing(event)) this.#say(); // a key held down since the last card sends nothing
   }
 
   /** Send what is written. If that fails, the text is back where it was. */
@@ -324,7 +348,8 @@ export class YcChat extends HTMLElement {
     const text = this.#input.value.trim();
     if (!text || this.#sending) return;
     this.#sending = true;
-    const { id } = (this.#unsure = this.#unsure?.text === text ? this.#unsure : { id: newId(), text });
+    if (this.#last.text !== text) this.#last = { id: uid(), text };
+    const { id } = this.#last;
     this.#input.value = "";
     const node = this.#message(id, "user", text);
     node.dataset.pending = "";
@@ -338,23 +363,23 @@ export class YcChat extends HTMLElement {
     });
     this.#sending = false;
     delete node.dataset.pending;
-    if (sent) this.#unsure = undefined;
+    if (sent) this.#last.text = "";
     else {
       this.#drop(`m${id}`);
-      this.#input.value = [text, this.#input.value].filter(Boolean).join("\n");
+      this.#input.value = `${text}\n${this.#input.value}`.trim();
         this.#run();
     }
-    if (first && this.#id) this.#keepTrue(this.#id);
+    if (first && this.#id) this.#keepTrue(this.#id, true);
   }
 
   #tell(text = "") {
     if (this.#status.textContent !== text) this.#status.textContent = text;
   }
 
-  /** Tell those who listen instead of looking. */
+  /** Tell those who listen instead of looking, and let nobody come across it afterwards. */
   #speak(text = "") {
     this.#spoken.textContent = text;
-    setTimeout(() => this.#spoken.textContent === text && this.#spoken.replaceChildren(), 3_000); // not to be met again when browsing
+    setTimeout(() => this.#spoken.textContent === text && this.#spoken.replaceChildren(), 3_000);
   }
 
   /** Back to writing; where that would open an on-screen keyboard, only out of what is gone. */
@@ -374,6 +399,3 @@ export class YcChat extends HTMLElement {
     this.#scroller.scrollTop = Math.min(this.#scroller.scrollHeight, waits ? waits.offsetTop - 16 : Infinity);
   }
 }
-
-/** 128 random bits; plain http has no `crypto.randomUUID`. */
-const newId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");

@@ -16,8 +16,8 @@ export class Problem extends Error {
     super(body?.detail ?? body?.title ?? `HTTP ${status}`);
     this.status = status;
     this.slug = String(body?.type ?? "").split("/").pop();
-    /** @type {string | undefined} */
-    this.ending = body?.ending?.kind ?? body?.ending;
+    /** @type {Ending | undefined} How the question had closed before. */
+    this.ending = body?.ending;
     /** @type {Fault[]} */
     this.errors = body?.errors ?? [];
   }
@@ -28,14 +28,8 @@ export class Problem extends Error {
   }
 }
 
-/** A stream that broke, or was never one; `reason` says how. Opening it again is the cure. */
-export class StreamError extends Error {
-  /** @param {"cut" | "too-long" | "not-a-stream"} reason */
-  constructor(reason) {
-    super(`The stream of events broke (${reason}).`);
-    this.reason = reason;
-  }
-}
+/** A stream that broke, or was never one. Opening it again is the cure. */
+export class StreamError extends Error {}
 
 /**
  * A parser of server-sent events (WHATWG HTML, 9.2.6): feed it decoded text in any pieces, with any line ends. An
@@ -72,17 +66,14 @@ export function parser(emit, limit = LIMIT) {
       rest = lines.pop() ?? "";
       lines.forEach(take);
     }
-    if (rest.length + held > limit) throw new StreamError("too-long");
+    if (rest.length + held > limit) throw new StreamError("A frame is too long.");
   };
 }
 
 /**
  * Do `attempt` until it succeeds, waiting longer after each failure; a refusal that time does not mend is thrown.
  *
- * @template T
- * @param {() => Promise<T>} attempt
- * @param {Patience} [options]
- * @returns {Promise<T>}
+ * @param {() => Promise<void>} attempt @param {Patience} [options]
  */
 export async function persist(attempt, { signal, onCut } = {}) {
   for (let failures = 1; ; failures++) {
@@ -92,12 +83,12 @@ export async function persist(attempt, { signal, onCut } = {}) {
     } catch (error) {
       if (signal?.aborted || (error instanceof Problem && !error.transient)) throw error;
       if (Date.now() - began > 5_000) failures = 1; // it had worked for a while
-      onCut?.(failures);
       // half of it is chance, so that a thousand pages do not come back in the same second
-      const pause = Math.min(15_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
-      await new Promise((resolve) => {
-        setTimeout(resolve, pause);
-        signal?.addEventListener("abort", resolve, { once: true });
+      const pause = Math.min(10_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
+      await new Promise((retry) => {
+        setTimeout(retry, pause);
+        signal?.addEventListener("abort", retry, { once: true });
+        onCut?.(retry);
       });
     }
   }
@@ -160,36 +151,27 @@ export class Client {
    * @param {string} conversation @param {number} after @param {OnEvent} onEvent @param {Patience} [options]
    */
   follow(conversation, after, onEvent, options) {
-    return persist(() => this.#stream(conversation, after, options?.signal, (event, seq) => {
-      onEvent(event, seq);
-      after = seq ?? after;
-    }), options);
-  }
-
-  /**
-   * One connection, until the terminal event.
-   *
-   * @param {string} conversation @param {number} after @param {AbortSignal | undefined} signal @param {OnEvent} onEvent
-   */
-  async #stream(conversation, after, signal, onEvent) {
-    const headers = { Accept: "text/event-stream", "Last-Event-ID": String(after) };
-    const response = await this.#request("GET", at(conversation, "events"), { headers, signal });
-    const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
-    if (!response.body || !isStream) throw new StreamError("not-a-stream");
-    let ended = false;
-    const feed = parser(({ id, data }) => {
-      const event = JSON.parse(data);
-      ended ||= TERMINAL.includes(event.type);
-      onEvent(event, id ? Number(id) : undefined);
-    });
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    while (!ended) {
-      const silent = setTimeout(() => reader.cancel(), SILENCE);
-      const { done, value } = await reader.read().finally(() => clearTimeout(silent));
-      if (done) throw new StreamError("cut");
-      feed(value);
-    }
-    await reader.cancel();
+    return persist(async () => {
+      const headers = { Accept: "text/event-stream", "Last-Event-ID": String(after) };
+      const response = await this.#request("GET", at(conversation, "events"), { headers, signal: options?.signal });
+      const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+      if (!response.body || !isStream) throw new StreamError("This is no stream.");
+      let ended = false;
+      const feed = parser(({ id, data }) => {
+        const event = JSON.parse(data);
+        ended ||= TERMINAL.includes(event.type);
+        if (id) after = Number(id);
+        onEvent(event, id ? after : undefined);
+      });
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      while (!ended) {
+        const silent = setTimeout(() => reader.cancel(), SILENCE);
+        const { done, value } = await reader.read().finally(() => clearTimeout(silent));
+        if (done) throw new StreamError("The stream was cut.");
+        feed(value);
+      }
+      await reader.cancel();
+    }, options);
   }
 
   /** @param {unknown} [body] @param {RequestInit} [init] */

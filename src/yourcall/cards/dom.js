@@ -20,14 +20,12 @@ export function h(tag, attributes, ...children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(.../** @type {(Node | string)[]} */ (children.filter((child) => child !== null && child !== undefined && child !== false)));
+  for (const child of children) if (child || child === "") element.append(child);
   return element;
 }
 
-let last = 0;
-
-/** An id that is new in this page. */
-export const uid = () => `yc-${++last}`;
+/** An id that nothing else has, here or elsewhere: 128 random bits. On plain http there is no `crypto.randomUUID`. */
+export const uid = () => `yc-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
 
 /**
  * Whether an Enter belongs to an input method that is still composing, and must not send anything. Safari ends

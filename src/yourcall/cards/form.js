@@ -10,26 +10,22 @@ import { strings } from "./strings.js";
 
 /**
  * @typedef {Record<string, any>} Schema
- * @typedef {object} Field One property. `read` gives its value, or `undefined` where nothing was entered.
- * @property {string} pointer
- * @property {Schema} schema
- * @property {boolean} required
- * @property {HTMLElement} element
- * @property {() => any} read
+ * @typedef {{ name: string, pointer: string, schema: Schema, required: boolean }} Property
+ * @typedef {[element: HTMLElement, read: () => any]} Drawn A field and its value, `undefined` where there is none.
+ * @typedef {{ value: any, title: string }} Choice
  */
 
-/** The inputs that a string's format has; all of them native. @type {Record<string, string>} */
+/** The inputs that formats of text have, all of them native. @type {Record<string, string>} */
 const INPUTS = { email: "email", uri: "url", date: "date", "date-time": "datetime-local", time: "time" };
 
 const FEW = 6; // that many choices are shown at once, more of them fold into a list
+const BROKEN = Symbol("text that is no JSON");
 
 /** @implements {KindMembers} */
 export class YcForm extends HTMLElement {
   /** @type {Interrupt | undefined} */
   #interrupt;
-  /** @type {Schema} */
-  #schema = {};
-  /** @type {Field[]} */
+  /** @type {(Property & { element: HTMLElement, read: () => any })[]} */
   #fields = [];
 
   get interrupt() {
@@ -39,142 +35,182 @@ export class YcForm extends HTMLElement {
   set interrupt(interrupt) {
     this.#interrupt = interrupt;
     const { ask, ending } = interrupt.metadata.yourcall;
-    const root = ask?.schema ?? interrupt.responseSchema ?? {};
-    this.#schema = plain(root, root);
-    const heading = h("p", { class: "yc-prompt", dir: "auto" }, ask?.title ?? interrupt.message ?? ask?.name);
-    const fields = properties(this.#schema, root);
-    if (ending) this.replaceChildren(heading, ...explained(ask), answered(fields, ending.answer));
+    const fields = properties(ask?.schema ?? interrupt.responseSchema ?? {});
+    const title = ask?.title || interrupt.message || ask?.name;
+    const heading = title ? [h("p", { class: "yc-prompt", dir: "auto" }, title)] : [];
+    this.replaceChildren(...heading, ...explained(ask?.reason));
+    if (ending) this.append(...answered(fields, ending.answer));
     else {
-      this.#fields = fields.map(({ pointer, schema, required, name }) => {
-        const [element, read] = field(schema, required, pointer === "" ? strings.yours : (schema.title ?? name));
-        element.dataset.pointer = pointer;
-        return { pointer, schema, required, element, read };
+      this.#fields = fields.map((property) => {
+        const [element, read] = drawn(property);
+        element.dataset.pointer = property.pointer;
+        return { ...property, element, read };
       });
-      this.replaceChildren(heading, ...explained(ask), ...this.#fields.map(({ element }) => element));
+      this.append(...this.#fields.map(({ element }) => element));
     }
   }
 
   get answer() {
-    const values = this.#fields.map(({ pointer, read }) => [pointer, read()]);
-    if (this.#schema.type !== "object") return values[0]?.[1];
-    return Object.fromEntries(values.filter(([, value]) => value !== undefined).map(([pointer, value]) => [named(pointer), value]));
+    const values = this.#fields.map(({ name, read }) => [name, read()]);
+    if (this.#fields[0]?.pointer === "") return values[0]?.[1];
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined));
   }
 
   /** @returns {Fault[]} */
   get faults() {
     return this.#fields.flatMap(({ pointer, schema, required, element, read }) => {
-      const detail = native(element) || amiss(schema, required, read);
+      const detail = native(element) || amiss(schema, required, read());
       return detail ? [{ pointer, detail }] : [];
     });
   }
 }
 
-/** Resolve what pydantic writes for enums and optional fields. @param {Schema} schema @param {Schema} root @returns {Schema} */
+// --------------------------------------------------------------------------- reading the schema
+
+/** The fields that a schema asks for. @param {Schema} root @returns {Property[]} */
+function properties(root) {
+  const whole = plain(root, root);
+  if (whole.type !== "object") return [{ name: strings.yours, pointer: "", schema: whole, required: true }];
+  return Object.entries(whole.properties ?? {}).map(([name, property]) => ({
+    name,
+    pointer: `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    schema: plain(/** @type {Schema} */ (property), root),
+    required: whole.required?.includes(name) ?? false,
+  }));
+}
+
+/**
+ * Without the references and the nulls that pydantic writes for enums and optional fields.
+ *
+ * @param {Schema} schema @param {Schema} root @returns {Schema}
+ */
 function plain(schema, root) {
   const { $ref, anyOf, allOf, ...rest } = schema;
-  const target = $ref?.startsWith("#/") && $ref.slice(2).split("/").reduce((/** @type {any} */ at, /** @type {string} */ key) => at?.[key], root);
-  const inner = target || allOf?.[0] || anyOf?.find((/** @type {Schema} */ one) => one.type !== "null" && !("const" in one));
+  const steps = $ref?.slice(2).split("/");
+  const target = steps?.reduce((/** @type {any} */ at, /** @type {string} */ step) => at?.[step], root);
+  const some = anyOf?.find((/** @type {Schema} */ one) => one.type !== "null" && !("const" in one));
+  const inner = target ?? allOf?.[0] ?? some;
   const whole = inner ? { ...plain(inner, root), ...rest } : schema;
   return whole.items ? { ...whole, items: plain(whole.items, root) } : whole;
 }
 
-/** @param {Schema} schema @param {Schema} root */
-function properties(schema, root) {
-  if (schema.type !== "object") return [{ name: "", pointer: "", schema, required: true }];
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
-    name,
-    pointer: `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
-    schema: plain(/** @type {Schema} */ (property), root),
-    required: schema.required?.includes(name) ?? false,
-  }));
-}
-
-/** @param {string} pointer */
-const named = (pointer) => pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~");
-
-/** The choices of a schema, as value and title. @param {Schema} schema @returns {{ value: any, title: string }[] | undefined} */
+/** What there is to choose from, if anything. @param {Schema} schema @returns {Choice[] | undefined} */
 function choices(schema) {
   const consts = schema.oneOf ?? schema.anyOf;
   if (consts?.every((/** @type {Schema} */ one) => "const" in one)) {
     return consts.map((/** @type {Schema} */ one) => ({ value: one.const, title: String(one.title ?? one.const) }));
   }
+  if (schema.type === "boolean" && typeof schema.default !== "boolean") { // an empty box would be a silent no
+    return [{ value: true, title: strings.yes }, { value: false, title: strings.no }];
+  }
   return schema.enum?.map((/** @type {any} */ value) => ({ value, title: String(value) }));
 }
 
-/**
- * The control of one field and how to read it.
- *
- * @param {Schema} schema @param {boolean} required @param {string} label
- * @returns {[HTMLElement, () => any]}
- */
-function field(schema, required, label) {
-  const hint = schema.description && h("span", { class: "yc-description", id: uid(), dir: "auto" }, schema.description);
-  const common = { required, "aria-describedby": hint && hint.id };
-  const several = schema.type === "array" && schema.items && choices(schema.items);
+// --------------------------------------------------------------------------- drawing
+
+/** @param {Property} property @returns {Drawn} */
+function drawn(property) {
+  const { schema } = property;
+  const several = schema.type === "array" && choices(schema.items ?? {});
+  if (several) return ticks(property, several, "checkbox");
   const one = choices(schema);
-  if (several || (one && one.length <= FEW)) {
-    const picked = several ? (schema.default ?? []) : [schema.default];
-    return group(several || one || [], picked, Boolean(several), required, label, hint);
-  }
-  if (one) {
-    const options = one.map(({ value, title }, n) => h("option", { value: n, selected: value === schema.default }, title));
-    const select = h("select", common, h("option", { value: "" }), ...options);
-    return [labelled(label, required, select, hint), () => (select.value === "" ? undefined : one[Number(select.value)]?.value)];
-  }
-  if (schema.type === "boolean") {
-    const box = h("input", { type: "checkbox", checked: schema.default === true, "aria-describedby": hint && hint.id });
-    return [h("div", { class: "yc-field" }, h("label", { class: "yc-option" }, box, h("span", { class: "yc-label", dir: "auto" }, label), hint)), () => box.checked];
-  }
-  if (schema.type === "number" || schema.type === "integer") {
-    const { minimum, maximum, multipleOf } = schema;
-    const step = multipleOf ?? (schema.type === "integer" ? 1 : "any");
-    const input = h("input", { ...common, type: "number", min: minimum, max: maximum, step, value: schema.default });
-    return [labelled(label, required, input, hint), () => (input.value === "" ? undefined : input.valueAsNumber)];
-  }
-  const free = schema.type !== undefined && schema.type !== "string"; // nothing native fits: JSON, as a last resort
-  const { minLength, maxLength, pattern } = schema;
-  const limits = { ...common, minlength: minLength, maxlength: maxLength, dir: "auto" };
-  const long = free || schema.type === undefined || maxLength > 200;
-  const text = long
-    ? h("textarea", { ...limits, rows: 3 }, free && schema.default !== undefined ? JSON.stringify(schema.default) : schema.default)
-    : h("input", { ...limits, pattern, type: INPUTS[schema.format] ?? "text", value: schema.default });
-  return [labelled(label, required, text, hint), () => {
-    if (text.value === "") return undefined;
-    if (free) return fromJson(text.value);
-    return schema.format === "date-time" ? new Date(text.value).toISOString() : text.value;
+  if (one) return one.length > FEW ? list(property, one) : ticks(property, one, "radio");
+  if (schema.type === "boolean") return box(property);
+  if (schema.type === "number" || schema.type === "integer") return number(property);
+  return text(property);
+}
+
+/** @param {Property} property @param {Choice[]} offers @param {"radio" | "checkbox"} type @returns {Drawn} */
+function ticks({ name, schema, required }, offers, type) {
+  const group = uid();
+  const single = type === "radio";
+  const preset = single ? [schema.default] : (schema.default ?? []);
+  const controls = offers.map(({ value }) =>
+    h("input", { type, name: group, required: required && single, checked: preset.includes(value) }));
+  const [hint, described] = hinted(schema);
+  const options = offers.map(({ title }, n) => h("label", { class: "yc-option" }, controls[n], label(title)));
+  const element = h("fieldset", { class: "yc-field", ...described },
+    h("legend", {}, ...labelled(schema.title ?? name, required)), hint, h("div", { class: "yc-options" }, ...options));
+  return [element, () => {
+    const values = offers.filter((_, n) => controls[n]?.checked).map(({ value }) => value);
+    return single ? values[0] : values.length || required ? values : undefined;
   }];
 }
 
-/** @param {string} label @param {boolean} required */
-const titled = (label, required) => [
-  h("span", { class: "yc-label", dir: "auto" }, label), !required && h("span", { class: "yc-optional" }, strings.optional),
-];
+/** @param {Property} property @param {Choice[]} offers @returns {Drawn} */
+function list(property, offers) {
+  const preset = property.schema.default;
+  const options = offers.map(({ value, title }, n) => h("option", { value: n, selected: value === preset }, title));
+  const [element, select] = control(property, "select", {}, h("option", { value: "" }), ...options);
+  return [element, () => (select.value === "" ? undefined : offers[Number(select.value)]?.value)];
+}
 
-/** @param {string} label @param {boolean} required @param {HTMLElement} control @param {HTMLElement | undefined} hint */
-const labelled = (label, required, control, hint) =>
-  h("div", { class: "yc-field" }, h("label", {}, ...titled(label, required), control), hint);
+/** @param {Property} property @returns {Drawn} */
+function box({ name, schema }) {
+  const [hint, described] = hinted(schema);
+  const input = h("input", { type: "checkbox", checked: schema.default, ...described });
+  const option = h("label", { class: "yc-option" }, input, label(schema.title ?? name));
+  return [h("div", { class: "yc-field" }, option, hint), () => input.checked];
+}
+
+/** @param {Property} property @returns {Drawn} */
+function number(property) {
+  const { minimum: min, maximum: max, multipleOf, type, default: value } = property.schema;
+  const step = multipleOf ?? (type === "integer" ? 1 : "any");
+  const [element, input] = control(property, "input", { type: "number", min, max, step, value });
+  return [element, () => (input.value === "" ? undefined : input.valueAsNumber)];
+}
+
+/** Text, and as a last resort JSON, where nothing native fits. @param {Property} property @returns {Drawn} */
+function text(property) {
+  const { type, format, pattern, minLength: minlength, maxLength: maxlength, default: preset } = property.schema;
+  const isJson = type !== undefined && type !== "string";
+  const limits = { minlength, maxlength, dir: "auto" };
+  const value = isJson && preset !== undefined ? JSON.stringify(preset) : preset;
+  const [element, input] = isJson || type === undefined || maxlength > 200
+    ? control(property, "textarea", { ...limits, rows: 3 }, value)
+    : control(property, "input", { ...limits, pattern, type: INPUTS[format] ?? "text", value });
+  return [element, () => {
+    if (input.value === "") return undefined;
+    if (isJson) return fromJson(input.value);
+    return format === "date-time" ? new Date(input.value).toISOString() : input.value;
+  }];
+}
 
 /**
- * @param {{ value: any, title: string }[]} offers @param {any[]} picked @param {boolean} several
- * @param {boolean} required @param {string} label @param {HTMLElement | undefined} hint
- * @returns {[HTMLElement, () => any]}
+ * A control with its label and hint.
+ *
+ * @template {"input" | "textarea" | "select"} K
+ * @param {Property} property @param {K} tag @param {Record<string, unknown>} attributes
+ * @param {...(Node | string)} children
+ * @returns {[HTMLElement, HTMLElementTagNameMap[K]]}
  */
-function group(offers, picked, several, required, label, hint) {
-  const name = uid();
-  const ticks = offers.map(({ value }) => h("input", {
-    type: several ? "checkbox" : "radio", name, required: required && !several, checked: picked.includes(value),
-  }));
-  const options = offers.map(({ title }, n) =>
-    h("label", { class: "yc-option" }, ticks[n], h("span", { class: "yc-label", dir: "auto" }, title)));
-  const element = h("fieldset", { class: "yc-field" },
-    h("legend", {}, ...titled(label, required)), hint, h("div", { class: "yc-options" }, ...options));
-  return [element, () => {
-    const values = offers.filter((_, n) => ticks[n]?.checked).map(({ value }) => value);
-    return several ? (values.length || required ? values : undefined) : values[0];
-  }];
+function control({ name, schema, required }, tag, attributes, ...children) {
+  const [hint, described] = hinted(schema);
+  const made = h(tag, { ...attributes, ...described, required }, ...children);
+  const named = h("label", {}, ...labelled(schema.title ?? name, required), made);
+  return [h("div", { class: "yc-field" }, named, hint), made];
 }
 
-const BROKEN = Symbol("text that is no JSON");
+/** @param {string} title */
+const label = (title) => h("span", { class: "yc-label", dir: "auto" }, title);
+
+/** @param {string} title @param {boolean} required */
+const labelled = (title, required) =>
+  [label(title), !required && h("span", { class: "yc-optional" }, strings.optional)];
+
+/**
+ * The description, and the attribute by which a control names it.
+ *
+ * @param {Schema} schema @returns {[HTMLElement | undefined, { "aria-describedby"?: string }]}
+ */
+function hinted({ description }) {
+  if (!description) return [undefined, {}];
+  const hint = h("span", { class: "yc-description", id: uid(), dir: "auto" }, description);
+  return [hint, { "aria-describedby": hint.id }];
+}
+
+// --------------------------------------------------------------------------- what is wrong
 
 /** @param {string} text */
 function fromJson(text) {
@@ -191,39 +227,34 @@ function native(element) {
   return [...controls].find((control) => !control.checkValidity())?.validationMessage;
 }
 
-/** What no native control can find. @param {Schema} schema @param {boolean} required @param {() => any} read */
-function amiss(schema, required, read) {
-  const value = read();
+/** What no native control can find. @param {Schema} schema @param {boolean} required @param {any} value */
+function amiss({ minItems = 0, maxItems = Infinity }, required, value) {
   if (value === BROKEN) return strings.notJson;
   if (required && value === undefined) return strings.required;
-  if (Array.isArray(value) && value.length < (schema.minItems ?? 0)) return strings.fewest;
-  if (Array.isArray(value) && value.length > (schema.maxItems ?? Infinity)) return strings.most;
-  return undefined;
+  if (!Array.isArray(value)) return undefined;
+  if (value.length < minItems) return strings.fewest;
+  return value.length > maxItems ? strings.most : undefined;
 }
 
-/** What a raw interrupt gives as its reason, as text for people. @param {any} ask */
-function explained(ask) {
-  const reason = ask?.reason;
+// --------------------------------------------------------------------------- what was
+
+/** What a raw interrupt gives as its reason, as text for people. @param {any} reason */
+function explained(reason) {
   if (reason === null || reason === undefined) return [];
   if (typeof reason !== "object") return [h("p", { class: "yc-text", dir: "auto" }, String(reason))];
   return [pairs(Object.entries(reason).map(([name, value]) => [name, shown(value)]))];
 }
 
+/** @param {Property[]} fields @param {any} answer */
+function answered(fields, answer) {
+  if (answer === undefined || answer === null) return [];
+  return [pairs(fields.map(({ name, pointer, schema }) =>
+    [schema.title ?? name, words(pointer === "" ? answer : answer[name], schema)]))];
+}
+
 /** @param {[string, string][]} rows */
 const pairs = (rows) => h("dl", { class: "yc-pairs" }, ...rows.map(([name, value]) =>
   h("div", {}, h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, value))));
-
-/** @param {any} value @returns {string} */
-const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-
-/** @param {ReturnType<typeof properties>} fields @param {any} answer */
-function answered(fields, answer) {
-  if (answer === undefined || answer === null) return "";
-  return pairs(fields.map(({ name, pointer, schema }) => {
-    const value = pointer === "" ? answer : answer[name];
-    return [pointer === "" ? strings.yours : (schema.title ?? name), words(value, schema)];
-  }));
-}
 
 /** @param {any} value @param {Schema} schema @returns {string} */
 function words(value, schema) {
@@ -232,3 +263,6 @@ function words(value, schema) {
   if (typeof value === "boolean") return value ? strings.yes : strings.no;
   return choices(schema)?.find((choice) => choice.value === value)?.title ?? shown(value);
 }
+
+/** @param {any} value @returns {string} */
+const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -13,8 +13,15 @@ import { strings } from "./strings.js";
  * @typedef {{ label: string, description?: string | null, recommended?: boolean }} Option
  * @typedef {{ prompt: string, header?: string | null, multi?: boolean, options: Option[] }} Question
  * @typedef {{ selected: string[], other?: string, note?: string, skipped?: boolean }} Answer
- * @typedef {{ question: Question, ticks: HTMLInputElement[], other: HTMLInputElement, note: HTMLTextAreaElement, skip?: HTMLInputElement }} Field
+ * @typedef {object} Field The controls of one question; the last of `ticks` may be that of Other, with an empty value.
+ * @property {Question} question
+ * @property {HTMLInputElement[]} ticks
+ * @property {HTMLInputElement} other
+ * @property {HTMLTextAreaElement} note
+ * @property {HTMLInputElement} [skip]
  */
+
+const MAX = 10_000; // characters that the server takes as words of one's own
 
 /** @implements {KindMembers} */
 export class YcQuestions extends HTMLElement {
@@ -51,16 +58,16 @@ export class YcQuestions extends HTMLElement {
 
   /** @returns {Fault[]} */
   get faults() {
-    const detail = this.#oneClick ? strings.missingOne : strings.missing;
+    const [detail, place] = this.#oneClick ? [strings.missingOne, "/other"] : [strings.missing, ""];
     return this.answer.answers.flatMap(({ selected, other, skipped }, n) =>
-      selected.length || other || skipped ? [] : [{ pointer: `/answers/${n}${this.#oneClick ? "/other" : ""}`, detail }]);
+      selected.length || other || skipped ? [] : [{ pointer: `/answers/${n}${place}`, detail }]);
   }
 
   /** @param {Question} question @param {number} n @param {number} count */
   #draw(question, n, count) {
     const name = uid();
-    const other = h("input", { type: "text", placeholder: strings.otherHint, dir: "auto", maxlength: 10000 });
-    const note = h("textarea", { rows: 2, "aria-label": strings.noteLabel, dir: "auto" });
+    const other = h("input", { type: "text", placeholder: strings.otherHint, dir: "auto", maxlength: MAX });
+    const note = h("textarea", { rows: 2, "aria-label": strings.noteLabel, dir: "auto", maxlength: MAX });
     /** @type {Field} */
     const field = { question, ticks: [], other, note };
     this.#fields[n] = field;
@@ -85,20 +92,23 @@ export class YcQuestions extends HTMLElement {
     set.addEventListener("input", ({ target }) => {
       const words = other.value.trim() !== "";
       if (target === other && words && !question.multi) field.ticks.forEach((one) => (one.checked = one.value === ""));
-      if (field.skip && target !== field.skip && target !== note) field.skip.checked = false; // to choose is not to skip
+      // to choose is not to skip
+      if (field.skip && target !== field.skip && target !== note) field.skip.checked = false;
     });
     return set;
   }
 
   /** One click answers, with whatever else was typed. @param {Option} option @param {Field} field */
   #button(option, field) {
-    const click = (/** @type {MouseEvent} */ event) => {
+    const button = h("button", { type: "button", class: "yc-option" }, ...offered(option));
+    button.addEventListener("click", (event) => {
       if (event.detail > 1) return; // the second half of a double click was meant for something else
-      event.currentTarget instanceof Element && event.currentTarget.classList.add("yc-picked");
+      this.querySelector(".yc-picked")?.classList.remove("yc-picked");
+      button.classList.add("yc-picked");
       const detail = { answers: [{ ...answerOf(field), selected: [option.label] }] };
       this.dispatchEvent(new CustomEvent("yc-answer", { detail }));
-    };
-    return h("button", { type: "button", class: "yc-option", click }, ...offered(option));
+    });
+    return button;
   }
 }
 
@@ -140,7 +150,11 @@ const offered = ({ label, description, recommended }) => [
   description && h("span", { class: "yc-description", dir: "auto" }, description),
 ];
 
-/** A closed question: what was asked, all that was offered, and what was chosen. @param {Question} question @param {Answer} [answer] */
+/**
+ * A closed question: what was asked, all that was offered, and what was chosen.
+ *
+ * @param {Question} question @param {Answer} [answer]
+ */
 function drawn(question, answer) {
   const offers = question.options.map(({ label }) => {
     const chosen = answer?.selected?.includes(label);
@@ -151,14 +165,13 @@ function drawn(question, answer) {
     h("p", {}, ...asked(question)),
     h("ul", { class: "yc-offers" }, ...offers),
     answer?.other && h("p", { class: "yc-said", dir: "auto" }, answer.other),
-    answer?.note && h("p", { class: "yc-said", dir: "auto" }, answer.note),
-    answer?.skipped && h("p", { class: "yc-ending" }, strings.skippedQuestion),
+    answer?.note && h("p", { class: "yc-aside", dir: "auto" }, `${strings.noteLabel}: ${answer.note}`),
+    answer?.skipped && h("p", { class: "yc-aside" }, strings.skippedQuestion),
   );
 }
 
 /** @param {Event} event */
 function focusInside({ currentTarget }) {
-  if (currentTarget instanceof HTMLDetailsElement && currentTarget.open && currentTarget.contains(document.activeElement)) {
-    currentTarget.querySelector("textarea")?.focus();
-  }
+  const details = /** @type {HTMLDetailsElement} */ (currentTarget);
+  if (details.open && details.contains(document.activeElement)) details.querySelector("textarea")?.focus();
 }

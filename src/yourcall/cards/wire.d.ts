@@ -59,9 +59,13 @@ export interface AgUiEvent {
 /** `seq` comes with the last event of each entry of the log: whoever has it misses nothing before it. */
 export type OnEvent = (event: AgUiEvent, seq: number | undefined) => void;
 
+/** Ends a wait before its time. */
+export type Wake = (value?: unknown) => void;
+
 export interface Patience {
   signal?: AbortSignal;
-  onCut?: (failures: number) => void;
+  /** The connection is lost; it is tried again after a while, or at once by `retry`. */
+  onCut?: (retry: Wake) => void;
 }
 
 /**
