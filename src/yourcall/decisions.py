@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from yourcall.entries import Asked, Body, Closed, Ending, Interrupt, Result, Status, Stopped, User
 from yourcall.errors import Waiting as WaitingOnUser
-from yourcall.log import INTERRUPTED, CallLog, Done, Log, Waiting, phase
+from yourcall.log import INTERRUPTED, CallLog, Done, Log, phase
 
 OnMessage: TypeAlias = Literal["supersede", "reject", "keep"]
 
@@ -22,7 +22,7 @@ NOT_BEGUN = "Not run: the user cancelled the run."
 
 def say(log: Log, text: str, message_id: str | None, policy: OnMessage) -> list[Body]:
     """The user writes. Raises `Waiting` where the policy is to reject messages while a question is open."""
-    if policy == "reject" and isinstance(phase(log), Waiting):
+    if policy == "reject" and log.interrupts:
         raise WaitingOnUser
     closing = supersede(log.interrupts) if policy == "supersede" else []
     return [*closing, User(text, message_id)]

@@ -10,6 +10,7 @@ A `Log` may be a tail: it reaches back at least to what the last step's request 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,9 @@ from yourcall.entries import (
 
 MAX_BEGINNINGS: Final = 3
 """A call that began this often without a sign of progress is not begun again: it may be what kills the process."""
+
+LIMIT_SLACK: Final = 1.0
+"""Seconds that a question with a time limit may take to be appended before its limit is counted anew."""
 
 INTERRUPTED: Final = "This call was interrupted. It may or may not have happened."
 HELD: Final = "Not run: the user was asked something first, in the same step. Call it again if it is still wanted."
@@ -313,6 +317,20 @@ def admit(log: Log, body: Body, now: float, runner: str | None) -> errors.Refuse
         case Assistant() if not isinstance(phase(log), CallModel):
             return errors.Stale()
     return None
+
+
+def holds_until(log: Log, bodies: Iterable[Body], now: float) -> float:
+    """The moment from which on it would be decided otherwise: an answer comes too late, a time limit began later."""
+    moments = [math.inf]
+    for body in bodies:
+        match body:
+            case Answered(interrupt=interrupt_id) | Closed(interrupt=interrupt_id, ending="skipped" | "declined"):
+                interrupt = log.open(interrupt_id)
+                if interrupt and interrupt.expires_at is not None:
+                    moments.append(interrupt.expires_at)
+            case Asked(Interrupt(expires_at=float())):
+                moments.append(now + LIMIT_SLACK)
+    return min(moments)
 
 
 def _unfinished(log: Log, call_id: str) -> bool:

@@ -90,7 +90,7 @@ class Run(Generic[D]):
         before = self.record.log
         assistant = _next(before, self.runner)
         if assistant.step > self._agent.max_steps:
-            await self._stop(Stopped("step-limit", message="The agent took too many steps without an answer."))
+            await self._write(self._limit)
             return
         offered = await self._agent.offered(self._contexts(None, None))
         request = ModelRequest(
@@ -131,6 +131,11 @@ class Run(Generic[D]):
         if finished is None:
             raise errors.ModelFailed("The model's answer ended early. Try again.")
         return finished
+
+    def _limit(self, log: Log, now: float) -> list[Body]:
+        """Stop at the limit; a message that has come meanwhile starts the count anew."""
+        over = _next(log, self.runner).step > self._agent.max_steps
+        return [Stopped("step-limit", message="The agent took too many steps without an answer.")] if over else []
 
     async def _stop(self, stopped: Stopped) -> None:
         await self._write(lambda log, now: [stopped])

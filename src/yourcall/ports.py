@@ -5,6 +5,7 @@ Each has one contract suite in `tests/contracts/` that every implementation must
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -81,7 +82,7 @@ class Appended(Enum):
 
     DONE = "done"
     LOST = "lost"
-    """Somebody else appended first, or holds the lease that was to be taken: decide again."""
+    """Somebody else appended first, or holds the lease that was to be taken, or it is too late: decide again."""
     DUPLICATE = "duplicate"
     """The client's message id is in the log already."""
 
@@ -98,8 +99,12 @@ class Store(Protocol):
     async def load(self, key: Key, *, after: int | None = None) -> Snapshot:
         """The row and the entries newer than `after`: all for 0, the tail for None."""
 
-    async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row) -> Appended:
+    async def append(
+        self, key: Key, head: int, entries: Sequence[Entry], row: Row, *, until: float = math.inf
+    ) -> Appended:
         """Append at `head` and set the row, in one synced transaction; `head` 0 creates the conversation.
+
+        From the moment `until` of the store's clock on, what was decided holds no more, and the append is lost.
 
         A `row.lease` that differs in its runner from the stored one is taken only if the stored one is free or
         over; an equal runner keeps its stored `until`; None frees it. The index of interrupts is kept in the

@@ -16,7 +16,7 @@ import anyio
 from yourcall import errors
 from yourcall.entries import Body, Entry, Run
 from yourcall.events import Ended, Event
-from yourcall.log import Done, Log, Phase, Waiting, admit, openings, phase, runnable
+from yourcall.log import Done, Log, Phase, Waiting, admit, holds_until, openings, phase, runnable
 from yourcall.ports import Appended, Key, Lease, Row, Snapshot, Store
 
 Decide: TypeAlias = Callable[[Log, float], Iterable[Body]]
@@ -82,7 +82,7 @@ class Record:
                     after = after.plus(openings(after, started), self.now)
                 if after.head == self.log.head:
                     return Written()
-                match await self._append(after, lease):
+                match await self._append(after, lease, until=holds_until(self.log, bodies, self.now)):
                     case Appended.DONE:
                         return Written(self._advance(after, lease), started)
                     case Appended.DUPLICATE:
@@ -107,10 +107,10 @@ class Record:
             return held
         return Lease(take, self.now + LEASE_SECONDS)
 
-    async def _append(self, after: Log, lease: Lease | None) -> Appended:
+    async def _append(self, after: Log, lease: Lease | None, until: float) -> Appended:
         expiries = [i.expires_at for i in after.interrupts if i.expires_at is not None]
         row = Row(after.seen + 1, row_phase(phase(after)), min(expiries, default=None), lease)
-        return await self._store.append(self.key, self.log.head, after.after(self.log.head), row)
+        return await self._store.append(self.key, self.log.head, after.after(self.log.head), row, until=until)
 
     def _advance(self, after: Log, lease: Lease | None) -> tuple[Entry, ...]:
         entries = after.after(self.log.head)

@@ -131,6 +131,15 @@ async def test_created_without_entries_it_exists(store: Store) -> None:
     assert (snapshot.exists, snapshot.head, snapshot.entries) == (True, 0, ())
 
 
+async def test_what_holds_no_more_is_not_appended(store: Store, clock: Clock) -> None:
+    """From `until` on, by the store's own clock at the append, the append is lost and nothing of it is kept."""
+    await put(store, ADA, User("hello"))
+    clock.now = 1_005.0
+    assert await store.append(ADA, 1, placed(1, User("late")), Row(), until=1_005.0) is Appended.LOST
+    assert await whole(store, ADA) == [User("hello")]
+    assert await store.append(ADA, 1, placed(1, User("in time")), Row(), until=1_005.5) is Appended.DONE
+
+
 async def test_creating_what_has_a_log_changes_nothing(store: Store) -> None:
     """An append at 0 to a longer log is lost, row and all."""
     await put(store, ADA, User("hi"), row=RUNNABLE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -159,11 +160,13 @@ class GatedStore:
     async def load(self, *args: Any, **kwargs: Any) -> Any:
         return await self._pass("load", lambda: self._real.load(*args, **kwargs), reads=True)
 
-    async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row) -> Appended:
+    async def append(
+        self, key: Key, head: int, entries: Sequence[Entry], row: Row, *, until: float = math.inf
+    ) -> Appended:
         host = HOST.get()
         label = "append " + "+".join(e.kind for e in entries)
         turn = await self._gates.wait(label, append=True)
-        outcome = await self._gates.real(self._real.append(key, head, entries, row))
+        outcome = await self._gates.real(self._real.append(key, head, entries, row, until=until))
         if outcome is Appended.DONE:
             self._stage.wrote(host, entries, row)
         host.survives(turn)

@@ -6,6 +6,7 @@ statements together; it is shielded, so that a cancelled request never leaves on
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -95,10 +96,14 @@ class SQLiteStore:
         entries = tuple(load(*row[6:]) for row in rows if row[6] is not None)
         return Snapshot(now, True, head, Row(tail, phase, expires_at, lease), entries)
 
-    async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row) -> Appended:
+    async def append(
+        self, key: Key, head: int, entries: Sequence[Entry], row: Row, *, until: float = math.inf
+    ) -> Appended:
         try:
             async with self._transaction() as db:
                 now = self._clock()
+                if now >= until:
+                    raise _Lost
                 if head == 0:
                     await db.execute(_CREATE, (key.owner, key.id, now))
                 conversation = await self._advance(db, key, head, head + len(entries), row, now)
