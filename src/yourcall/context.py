@@ -87,6 +87,8 @@ class Context(Generic[D]):
         """Where the body paused: remembered, whatever the body made of it."""
         self.broken: errors.ProgrammingError | None = None
         """A wrong use that the body must not hide."""
+        self.stale: errors.Stale | None = None
+        """An effect could not be recorded: the run is over, and so is whatever the body still does."""
         self.missed = False
         """A probe met an effect that is not recorded: the open ask is not reached this way."""
 
@@ -260,7 +262,11 @@ class Context(Generic[D]):
 
     async def _write(self, effect: Effect) -> None:
         if self._record is not None:
-            await self._record(effect)
+            try:
+                await self._record(effect)
+            except errors.Stale as stale:
+                self.stale = stale
+                raise
 
     # ----------------------------------------------------------------- the rules of one execution
 
@@ -268,6 +274,8 @@ class Context(Generic[D]):
         """Every call of the context comes through here: a pause stays a pause, a misuse stays one."""
         if (inside := _effect.get()) is not None:
             raise self._break(f"ctx.{what} inside once({inside!r}): ask before or after the effect, not in it.")
+        if self.stale:
+            raise self.stale
         if self.pending or self.missed:
             raise errors.Paused
         if self.broken:

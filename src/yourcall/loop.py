@@ -172,6 +172,8 @@ class Run(Generic[D]):
         """Record an effect. What the store cannot record must not look like the tool's own failure: the run ends."""
         try:
             await self._write(lambda log, now: [effect])
+        except errors.Closed:
+            raise  # the call has its result: a task that its body left behind
         except Exception as failure:
             raise errors.Stale from failure
 

@@ -43,12 +43,7 @@ class Returned:
     status: Status = "ok"
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """A probe did not get to an ask."""
-
-
-Landing: TypeAlias = Returned | Pending | Missed
+Landing: TypeAlias = Returned | Pending
 
 
 async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
@@ -60,10 +55,10 @@ async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
         landed, raised = _failed(tool, ctx, error), True
     with anyio.CancelScope(shield=True):
         await ctx.settled()
+    if ctx.stale:
+        raise ctx.stale
     if ctx.pending and not ctx.leftover:
         return ctx.pending
-    if ctx.missed:
-        return Missed()
     if ctx.broken:
         return _error(str(ctx.broken))
     if ctx.leftover and (ctx.pending or not raised):
@@ -123,7 +118,7 @@ async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interr
 
     Another question at the same place is the caller's to see: its digest differs.
     """
-    landed: Landing = Missed()
+    landed: Landing | None = None
 
     async def execute() -> None:
         nonlocal landed
