@@ -170,7 +170,7 @@ async def test_A8_resolved_questions_do_not_come_back(scene: Scene) -> None:
     async with scene.process(once, twice) as p:
         assert [one.message for one in await p.chat.interrupts()] == ["Q2"]
         await p.answer("2")
-        assert [one.interrupt.message for one in await p.bodies(Asked)] == ["P", "Q1", "Q2"]
+        assert sorted(one.interrupt.message for one in await p.bodies(Asked)) == ["P", "Q1", "Q2"]
         assert await p.content("call_1_2") == "12"
     assert done == ["P", "Q"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +99,9 @@ async def test_bodies_begin_with_the_record_of_their_step(scene: Scene) -> None:
     async with scene.process(asker(), Gate().tool) as p:
         append = p.engine.store.append
 
-        async def watched(key: Any, head: Any, entries: Any, row: Any) -> Any:
+        async def watched(key: Any, head: Any, entries: Any, *more: Any, **names: Any) -> Any:
             appended.append(" ".join(entry.kind for entry in entries))
-            return await append(key, head, entries, row)
+            return await append(key, head, entries, *more, **names)
 
         p.engine.store.append = watched  # type: ignore[method-assign]  # a look at what is written together
         await p.chat.post("go")
@@ -265,22 +265,28 @@ async def test_supersede_closes_every_open_question_in_the_write_of_the_message(
         ]
 
 
-async def test_reject_refuses_a_message_only_while_waiting(scene: Scene) -> None:
-    """409 while a question is open and nothing runs; taken before that and after."""
-    slow = Gate()
-    async with scene.process(asker(), slow.tool, on_message="reject") as p:
-        await p.chat.post("go", id="m1")
+async def test_reject_refuses_a_message_only_while_a_question_is_open(scene: Scene) -> None:
+    """409 while there is one, whatever else still runs; taken before that and after."""
+    slow, late = Gate(), Gate("late")
+    tools = (asker(), slow.tool, late.tool)
+    steps: list[ScriptStep] = [[("late", {})], [("asks", {}), ("slow", {})]]
+    async with scene.process(*tools, steps=steps, on_message="reject") as p:
+        await p.chat.post("go")
+        await late.running.wait()
+        await p.chat.post("before")
+        late.go.set()
         await p.until(Asked)
-        await p.chat.post("while a sibling runs")
-        slow.go.set()
-        assert isinstance(await p.rest(), Waiting)
-        head = (await p.chat.log()).head
-        with pytest.raises(WaitingError):
-            await p.chat.post("while waiting")
-        assert (await p.chat.log()).head == head
+        for running in (True, False):
+            before = [one.text for one in await p.bodies(User)]
+            with pytest.raises(WaitingError):
+                await p.chat.post("while it is open")
+            assert [one.text for one in await p.bodies(User)] == before
+            if running:
+                slow.go.set()
+                await p.rest()
         await p.answer("a")
         assert await p.say("after") == Done()
-        assert [one.text for one in await p.bodies(User)] == ["go", "while a sibling runs", "after"]
+        assert [one.text for one in await p.bodies(User)] == ["go", "before", "after"]
 
 
 @pytest.mark.parametrize("policy", ["supersede", "reject", "keep"])
@@ -452,6 +458,49 @@ async def test_a_late_result_after_a_cancel_is_refused(scene: Scene) -> None:
         assert (await p.chat.log()).entries[: before.head] == before.entries
 
 
+async def test_a_cancel_cuts_off_a_body_that_can_be_cut_off(scene: Scene) -> None:
+    """It does not go on in vain: an async body is cancelled where it waits, its `finally` blocks run."""
+    running, cleaned = anyio.Event(), anyio.Event()
+
+    @tool
+    async def t(ctx: Context) -> str:
+        try:
+            running.set()
+            await anyio.sleep_forever()
+        finally:
+            cleaned.set()
+        return "never"
+
+    async with scene.process(t) as p:
+        await p.chat.post("go")
+        await running.wait()
+        await p.chat.cancel()
+        await cleaned.wait()
+        assert await p.rest() == Done("cancelled")
+
+
+async def test_a_run_that_was_cancelled_writes_no_more(scene: Scene) -> None:
+    """Another process cancels; before the runner has seen it, its model fails: the run was cancelled, not failed."""
+    speaking, go = anyio.Event(), anyio.Event()
+
+    class Model:
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            yield TextDelta("I")
+            speaking.set()
+            await go.wait()
+            raise ModelFailed("Down.")
+
+    async with scene.process() as runner, scene.process() as other:
+        object.__setattr__(runner.engine.agent, "model", Model())
+        await runner.chat.post("go")
+        await speaking.wait()
+        await other.chat.cancel()
+        go.set()
+        await runner.engine.drain()
+        assert await other.rest() == Done("cancelled")
+        assert len(await other.bodies(Stopped)) == 1
+
+
 async def test_the_step_limit_counts_since_the_last_message(scene: Scene) -> None:
     """The run stops with a reason; a new message begins a new count."""
     runs: list[str] = []
@@ -539,14 +588,14 @@ async def test_call_ids_that_are_empty_or_repeated_become_distinct(scene: Scene)
 # --------------------------------------------------------------------------- a store that does not answer
 
 
-async def locked(scene: Scene, p: Process, go: anyio.Event) -> None:
-    """Another program holds the file while the body goes on, until the run has given up waiting for it."""
+@asynccontextmanager
+async def locked(scene: Scene, p: Process) -> AsyncIterator[None]:
+    """Another program holds the file, and the process does not wait long for it."""
     assert isinstance(p.engine.store, SQLiteStore)
     await p.engine.store._db.execute("PRAGMA busy_timeout = 1")
     with closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        go.set()
-        await p.engine.drain()
+        yield
 
 
 async def test_a_result_that_cannot_be_recorded_ends_the_run(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
@@ -555,7 +604,9 @@ async def test_a_result_that_cannot_be_recorded_ends_the_run(scene: Scene, caplo
     async with scene.process(slow.tool) as p:
         await p.chat.post("go")
         await slow.running.wait()
-        await locked(scene, p, slow.go)
+        async with locked(scene, p):
+            slow.go.set()
+            await p.engine.drain()
         assert slow.runs == 1
         assert "A run failed" in caplog.text
     scene.pass_lease()
@@ -565,9 +616,13 @@ async def test_a_result_that_cannot_be_recorded_ends_the_run(scene: Scene, caplo
     assert slow.runs == 1
 
 
-async def test_an_effect_that_cannot_be_recorded_ends_the_run(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("hidden", [False, True], ids=["raised", "swallowed"])
+async def test_an_effect_that_cannot_be_recorded_ends_the_run(
+    scene: Scene, caplog: pytest.LogCaptureFixture, hidden: bool
+) -> None:
     """It is no failure of the tool, whatever the body makes of it: nobody is told that it did not happen."""
-    running, go, happened = anyio.Event(), anyio.Event(), list[int]()
+    running, go, refused, again = (anyio.Event() for _ in range(4))
+    happened: list[int] = []
 
     async def effect() -> None:
         happened.append(1)
@@ -580,16 +635,26 @@ async def test_an_effect_that_cannot_be_recorded_ends_the_run(scene: Scene, capl
             await ctx.once("charge", effect)
         except Exception as error:
             return type(error).__name__
+        except BaseException:
+            refused.set()
+            await again.wait()  # the store answers again before the body ends
+            if hidden:
+                return "all is well"
+            raise
         return "ok"
 
     async with scene.process(t) as p:
         await p.chat.post("go")
         await running.wait()
-        await locked(scene, p, go)
-        assert not await p.bodies(Result)
+        async with locked(scene, p):
+            go.set()
+            await refused.wait()
+        again.set()
+        phase = await p.rest()
+        assert isinstance(phase, Done)
+        assert (phase.reason, phase.retryable) == ("internal", True)
         assert "A run failed" in caplog.text
-    scene.pass_lease()
-    async with scene.process(t) as p:
+        await p.chat.resume()
         assert await p.rest() == Done()
         assert await p.content() == "OutcomeUnknown"
         assert [one.state for one in await p.bodies(Effect)] == ["begun", "unknown"]

@@ -186,6 +186,19 @@ async def test_the_reason_of_a_raw_interrupt_is_part_of_the_question(scene: Scen
         assert (await p.open()).ask == {"name": "pay", "reason": {"amount": 1000}}
 
 
+async def test_the_key_is_part_of_the_question(scene: Scene) -> None:
+    """The same words under two keys are two questions: an answer names one of them by its digest."""
+
+    def body(ctx: Context) -> Json:
+        return [ctx.ask(Say("A"), key="a"), ctx.ask(Say("A"), key="b")]
+
+    async with scene.process(asking(Version(body))) as p:
+        await p.say()
+        await p.answer("1")
+        first, second = [one.interrupt.digest for one in await p.bodies(Asked)]
+        assert first != second
+
+
 async def test_help_and_descriptions_may_change_while_a_question_is_open(scene: Scene) -> None:
     """The wording of a hint does not make it another question."""
     async with scene.process(asking(Version(lambda ctx: ctx.ask(Say("Which?", help="Choose."))))) as p:
@@ -482,6 +495,24 @@ async def test_expiry_counts_from_the_record_of_the_question(scene: Scene) -> No
         scene.now += 1
         with pytest.raises(ClosedError) as refusal:
             await p.chat.answer(open.id, "a")
+        assert refusal.value.ending == "expired"
+        assert await p.rest() == Done()
+        assert (await p.result()).status == "expired"
+
+
+async def test_expiry_is_decided_when_the_answer_is_written(scene: Scene) -> None:
+    """A check that takes longer than the question lasts: the answer came in time, but is not recorded in time."""
+
+    def check(answer: str) -> None:
+        scene.now += 10
+
+    def body(ctx: Context) -> Json:
+        return ctx.ask(Say("A", check=check), expires_in=10)
+
+    async with scene.process(asking(Version(body))) as p:
+        await p.say()
+        with pytest.raises(ClosedError) as refusal:
+            await p.chat.answer((await p.open()).id, "a")
         assert refusal.value.ending == "expired"
         assert await p.rest() == Done()
         assert (await p.result()).status == "expired"

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from tests.scene import Process, Say, Scene
 from yourcall import Context, OnceFailed, OutcomeUnknown, tool
 from yourcall.entries import Effect, Result
-from yourcall.errors import Changed, Paused
+from yourcall.errors import Changed, Closed, Paused
 from yourcall.log import INTERRUPTED, Done, Waiting
 
 pytestmark = pytest.mark.anyio
@@ -673,6 +673,33 @@ async def test_a_shutdown_lets_an_effect_come_to_its_end(scene: Scene) -> None:
         assert await p.rest() == Done()
         assert await p.content() == "value"
         assert [one.state for one in await p.bodies(Effect)] == ["begun", "done"]
+
+
+async def test_a_task_left_behind_begins_no_effect_once_its_call_has_ended(scene: Scene) -> None:
+    """The call has its result: what the body forgot to await is refused, and does not happen."""
+    counter, go, tasks = Counter(), anyio.Event(), list[asyncio.Task[Any]]()
+
+    @tool
+    async def t(ctx: Context) -> str:
+        async def later() -> None:
+            await go.wait()
+            await ctx.once("x", counter)
+
+        tasks.append(asyncio.create_task(later()))
+        return "ok"
+
+    @tool
+    async def slow() -> None:
+        await asyncio.wait(tasks)
+
+    async with scene.process(t, slow) as p:
+        await p.chat.post("go")
+        await p.until(Result)
+        go.set()
+        assert await p.rest() == Done()
+        assert not await p.bodies(Effect)
+    assert isinstance(tasks[0].exception(), Closed)
+    assert not counter.seen
 
 
 # --------------------------------------------------------------------------- keys to hand out

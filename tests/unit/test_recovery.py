@@ -322,23 +322,48 @@ async def test_a_tool_that_was_renamed_fails_its_calls(scene: Scene) -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "context"])
 async def test_a_process_that_lost_its_lease_writes_no_more(scene: Scene, kind: str) -> None:
-    """Its body comes to an end; its result is refused, it begins nothing again, and it serves on."""
+    """Its body comes to an end while the other's runs; its result is refused, and it begins nothing again."""
     old_body, new_body = Body(), Body()
     async with scene.process(kinds_of_tools(old_body)[kind], steps=[[("t", {})]]) as old:
         await old.chat.post("go")
         await old_body.reached.wait()
         scene.pass_lease()
         async with scene.process(kinds_of_tools(new_body)[kind]) as new:
-            new_body.go.set()
-            assert await new.rest() == Done()
+            if kind == "plain":
+                await new.rest()
+            else:
+                await new_body.reached.wait()
             before = await new.chat.log()
             old_body.go.set()
             await old.engine.drain()
             assert await new.chat.log() == before
+            new_body.go.set()
+            assert await new.rest() == Done()
             assert len(await new.bodies(Run)) == 2
             assert (await new.result()).status == ("interrupted" if kind == "plain" else "ok")
     assert old_body.entered == 1
     assert new_body.entered == (0 if kind == "plain" else 1)
+
+
+async def test_a_body_that_a_shutdown_cuts_off_has_not_failed(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    """It has no result: the next process carries it on, without waiting for the lease."""
+    body = Body()
+    made = kinds_of_tools(body)["context"]
+
+    async def stopped() -> None:
+        async with scene.process(made) as p:
+            await p.chat.post("go")
+            await body.reached.wait()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await stopped()
+    assert not caplog.records
+    body.go.set()
+    async with scene.process(made) as p:
+        assert await p.rest() == Done()
+        assert await p.content() == "ended"
+    assert body.entered == 2
 
 
 async def test_a_worker_thread_that_lost_its_lease_finishes_in_vain(scene: Scene) -> None:

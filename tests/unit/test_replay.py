@@ -15,7 +15,7 @@ import anyio.lowlevel
 import pytest
 
 from tests.scene import Say, Scene
-from yourcall import Context, ProgrammingError, Rejected, ReplayMismatch, ToolError, tool
+from yourcall import Check, Context, ProgrammingError, Rejected, ReplayMismatch, ToolError, tool
 from yourcall.entries import Asked, Closed, Effect, Result
 from yourcall.errors import Changed, CheckFailed, Paused
 from yourcall.errors import Closed as ClosedError
@@ -709,8 +709,8 @@ async def test_a_cancel_that_strays_in_a_probed_body_is_a_miss(scene: Scene) -> 
 # --------------------------------------------------------------------------- checks
 
 
-@pytest.mark.parametrize("sync", [True, False], ids=["def", "async"])
-async def test_a_check_keeps_the_question_open_until_it_is_content(scene: Scene, sync: bool) -> None:
+@pytest.mark.parametrize("flavour", ["def", "async", "awaitable"])
+async def test_a_check_keeps_the_question_open_until_it_is_content(scene: Scene, flavour: str) -> None:
     """What it rejects is shown on the card; where it breaks, nobody is blamed; then the answer is taken."""
 
     def check(answer: str) -> None:
@@ -723,9 +723,14 @@ async def test_a_check_keeps_the_question_open_until_it_is_content(scene: Scene,
         await anyio.lowlevel.checkpoint()
         check(answer)
 
+    def awaitable(answer: str) -> Awaitable[None]:
+        return acheck(answer)
+
+    checks: dict[str, Check[str]] = {"def": check, "async": acheck, "awaitable": awaitable}
+
     @tool
     def t(ctx: Context) -> str:
-        return ctx.ask(Say("A", check=check if sync else acheck))
+        return ctx.ask(Say("A", check=checks[flavour]))
 
     async with scene.process(t) as p:
         await p.say()
