@@ -314,3 +314,24 @@ def test_a_chat_lives_in_somebody_elses_page(user: User) -> None:
     user.reads('Noted: ["At lunch"]')
     assert user.page.url.endswith("#a-route-of-the-app")
     assert user.requests[-1].headers["x-app"] == "1"
+
+
+def test_what_is_new_comes_into_view_and_what_is_read_stays(new_user: NewUser) -> None:
+    """A new question is scrolled to, a tall one to its beginning; reading on in it, or further up, is not disturbed."""
+    user = new_user(viewport={"width": 360, "height": 500})
+    user.visit()
+    for _ in range(3):
+        user.say("one question")
+        user.card.wait_for()
+        expect(user.card.locator(".yc-eyebrow")).to_be_in_viewport()
+        user.option("At lunch").click()
+        user.reads('Noted: ["At lunch"]')
+        expect(user.page.locator(".yc-assistant").last).to_be_in_viewport()
+    user.say("several questions")
+    expect(user.card.locator(".yc-eyebrow")).to_be_in_viewport()
+    note = user.question("What can you train with?").get_by_text("Add a note")
+    note.scroll_into_view_if_needed()
+    before = user.page.locator(".yc-scroller").evaluate("element => element.scrollTop")
+    note.click()
+    expect(user.question("What can you train with?").get_by_role("textbox", name="Note")).to_be_focused()
+    assert user.page.locator(".yc-scroller").evaluate("element => element.scrollTop") == before

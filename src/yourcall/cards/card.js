@@ -44,6 +44,11 @@ export class YcCard extends HTMLElement {
     return this.#interrupt !== undefined && isOpen(this.#interrupt);
   }
 
+  /** The id of the tool call that asks. */
+  get call() {
+    return this.#interrupt?.toolCallId;
+  }
+
   /** What is asked, in a few words. */
   get label() {
     const ask = this.#interrupt?.metadata.yourcall.ask;

@@ -37,6 +37,7 @@ export class YcChat extends HTMLElement {
   #last = { id: "", text: "" };
   #sending = false;
   #atEnd = true;
+  #top = 0;
 
   #name = h("strong", { dir: "auto" });
   #notice = h("p", { class: "yc-notice", dir: "auto" });
@@ -44,7 +45,7 @@ export class YcChat extends HTMLElement {
   #thinking = h("p", { class: "yc-thinking", hidden: true }, h("span", { class: "yc-sr" }, strings.working));
   #failure = h("div", { class: "yc-failure" });
   #column = h("div", { class: "yc-column" },
-    h("p", { class: "yc-greeting" }, strings.greeting), this.#list, this.#thinking, this.#failure);
+    this.#notice, h("p", { class: "yc-greeting" }, strings.greeting), this.#list, this.#thinking, this.#failure);
   #scroller = h("div", {
     class: "yc-scroller", tabindex: 0, role: "region", "aria-label": strings.conversation,
     scroll: () => this.#scrolled(),
@@ -59,7 +60,7 @@ export class YcChat extends HTMLElement {
     type: "button", class: "yc-stop", hidden: true, click: () => this.#act((id) => this.client.cancel(id)),
   }, strings.stop);
 
-  /** Before the element is connected, a client of your own may be set, one that sends a token along. */
+  /** Before the element is connected, one of your own may be set. */
   get client() {
     return (this.#client ??= new Client(this.getAttribute("base") ?? "."));
   }
@@ -88,7 +89,7 @@ export class YcChat extends HTMLElement {
     const submit = (/** @type {Event} */ event) => (event.preventDefault(), this.#say());
     const send = h("button", { class: "yc-primary yc-send" }, h("span", { class: "yc-sr" }, strings.send));
     this.append(
-      h("header", { class: "yc-top" }, this.#name, newChat), this.#notice, this.#scroller,
+      h("header", { class: "yc-top" }, this.#name, newChat), this.#scroller,
       h("footer", { class: "yc-bottom" }, this.#status,
         h("form", { class: "yc-composer", submit }, this.#input, this.#stop, send)), this.#spoken,
     );
@@ -103,9 +104,9 @@ export class YcChat extends HTMLElement {
 
   // ------------------------------------------------------------------------- following
 
-  /** Show the conversation that the URL names; without a name, an empty page. */
-  #arrive = () => {
-    const id = this.getAttribute("conversation") ?? decodeURIComponent(location.hash.slice(1));
+  /** Show the conversation that the URL names; without a name, an empty page. @param {Event} [event] */
+  #arrive = (event) => {
+    const id = this.getAttribute("conversation") ?? location.hash.slice(1);
     if (id === this.#id) return this.#look();
     this.#leave();
     [this.#id, this.#head, this.#writing, this.#atEnd] = [id, 0, "", true];
@@ -115,7 +116,7 @@ export class YcChat extends HTMLElement {
     this.#tell();
     this.#run();
     if (id) this.#keepTrue(id);
-    else this.#focus();
+    else if (event || this.hasAttribute("autofocus")) this.#focus();
   };
 
   async #keepTrue(id = "", isNew = false) {
@@ -150,6 +151,7 @@ export class YcChat extends HTMLElement {
     } catch (error) {
       clearTimeout(slow);
       if (signal.aborted) return;
+      this.#run();
       this.#tell(/** @type {Error} */ (error).message);
       this.#id = undefined; // the next reason to look begins anew
     }
@@ -160,7 +162,7 @@ export class YcChat extends HTMLElement {
     this.#retry();
   }
 
-  /** Something was written here: look, and have the other tabs look. */
+  /** Something was written here: the other tabs look, too. */
   #touched() {
     this.#tabs?.postMessage(this.#id);
     this.#look();
@@ -172,17 +174,18 @@ export class YcChat extends HTMLElement {
   #draw({ head, phase, done, messages, interrupts }) {
     this.#head = head;
     this.#writing = "";
-    /** @type {HTMLElement[]} */ const wanted = [];
-    for (const { id, role, content, toolCalls = [] } of messages) {
-      if (content && role !== "tool") wanted.push(this.#message(id, role, content));
+    const cards = interrupts.map((one) => this.#card(one));
+    /** @type {Set<HTMLElement>} */ const wanted = new Set();
+    for (const { id, role, content, toolCalls } of messages) {
+      if (content && role !== "tool") wanted.add(this.#message(id, role, content));
       for (const call of toolCalls ?? []) {
-        const of = (/** @type {{ toolCallId?: string }} */ one) => one.toolCallId === call.id;
-        wanted.push(this.#tool(call.id, call.function.name, messages.find(of)));
-        wanted.push(...interrupts.filter(of).map((one) => this.#card(one)));
+        wanted.add(this.#tool(call.id, call.function.name, messages.find((one) => one.toolCallId === call.id)));
+        for (const card of cards) if (card.call === call.id) wanted.add(card);
       }
     }
-    for (const [key, node] of this.#drawn) if (!wanted.includes(node) && !("pending" in node.dataset)) this.#drop(key);
-    wanted.forEach((node, n) => {
+    for (const card of cards) wanted.add(card); // those that nested calls asked
+    for (const [key, node] of this.#drawn) if (!wanted.has(node) && !("pending" in node.dataset)) this.#drop(key);
+    [...wanted].forEach((node, n) => {
       const there = this.#list.children[n];
       if (there !== node) this.#list.insertBefore(node, there ?? null); // not more than must be: moving loses the focus
     });
@@ -267,9 +270,8 @@ export class YcChat extends HTMLElement {
 
   /** @param {Interrupt} interrupt */
   #card(interrupt) {
-    const call = interrupt.toolCallId;
-    const others = this.#cards.filter((card) => card.interrupt?.toolCallId === call);
-    const after = others.pop() ?? this.#drawn.get(`t${call}`); // in the order of the calls, whichever asked first
+    const others = this.#cards.filter((card) => card.call === interrupt.toolCallId);
+    const after = others.pop() ?? this.#drawn.get(`t${interrupt.toolCallId}`); // in the order of the calls
     const make = () => Object.assign(document.createElement("yc-card"), { client: this.client });
     const card = /** @type {YcCard} */ (this.#node(`c${interrupt.id}`, make, after));
     this.#change(card, () => (card.interrupt = interrupt));
@@ -309,7 +311,7 @@ export class YcChat extends HTMLElement {
     for (const [key, node] of this.#drawn) {
       if (key[0] !== "t") continue;
       // a card tells more than its tool's name, but for the time in which the tool works on
-      const own = cards.filter(({ interrupt }) => `t${interrupt?.toolCallId}` === key);
+      const own = cards.filter(({ call }) => `t${call}` === key);
       const working = node.dataset.status === undefined && !own.some((card) => card.open);
       node.hidden = own.length > 0 && !working;
       busy ||= working;
@@ -354,11 +356,12 @@ export class YcChat extends HTMLElement {
     const node = this.#message(id, "user", text);
     node.dataset.pending = "";
     this.#run(true);
+    this.#atEnd = true;
     this.#toEnd();
     const first = !this.#id;
     const sent = await this.#act(async (conversation) => {
       this.#id = conversation || (await this.client.create()).id;
-      if (first) history.replaceState(null, "", `#${encodeURIComponent(this.#id)}`);
+      if (first) history.replaceState(null, "", `#${this.#id}`);
       await this.client.say(this.#id, text, id);
     });
     this.#sending = false;
@@ -367,7 +370,7 @@ export class YcChat extends HTMLElement {
     else {
       this.#drop(`m${id}`);
       this.#input.value = `${text}\n${this.#input.value}`.trim();
-        this.#run();
+      this.#run();
     }
     if (first && this.#id) this.#keepTrue(this.#id, true);
   }
@@ -390,12 +393,14 @@ export class YcChat extends HTMLElement {
 
   #scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
-    this.#atEnd = scrollHeight - scrollTop - clientHeight < 60;
+    if (scrollTop !== this.#top) this.#atEnd = scrollHeight - scrollTop - clientHeight < 60; // it was the user
   }
 
-  /** Down to the newest, but never past the top of a question that waits. */
+  /** Down to the newest, but not past the top of a question that waits. */
   #toEnd() {
     const waits = this.#cards.find((card) => card.open);
-    this.#scroller.scrollTop = Math.min(this.#scroller.scrollHeight, waits ? waits.offsetTop - 16 : Infinity);
+    const { scrollHeight, scrollTop } = this.#scroller;
+    this.#scroller.scrollTop = Math.max(scrollTop, Math.min(scrollHeight, waits ? waits.offsetTop - 16 : Infinity));
+    this.#top = this.#scroller.scrollTop;
   }
 }

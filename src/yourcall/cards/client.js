@@ -13,9 +13,10 @@ const TERMINAL = ["RUN_FINISHED", "RUN_ERROR"];
 export class Problem extends Error {
   /** @param {number} status @param {any} body */
   constructor(status, body) {
-    super(body?.detail ?? body?.title ?? `HTTP ${status}`);
+    super(body?.detail ?? `HTTP ${status}`);
     this.status = status;
-    this.slug = String(body?.type ?? "").split("/").pop();
+    /** @type {string | undefined} */
+    this.slug = body?.type?.split("/").pop();
     /** @type {Ending | undefined} How the question had closed before. */
     this.ending = body?.ending;
     /** @type {Fault[]} */
@@ -96,7 +97,7 @@ export async function persist(attempt, { signal, onCut } = {}) {
 
 const at = (id = "", last = "", of = "conversations") => `${of}/${encodeURIComponent(id)}${last && `/${last}`}`;
 
-/** The routes under `base`. `init` goes into every request: headers with a token, credentials. */
+/** The routes under `base`; `init` goes into every request, with a token in its headers for instance. */
 export class Client {
   /** @param {RequestInit} [init] */
   constructor(base = ".", init = {}) {
