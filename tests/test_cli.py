@@ -123,6 +123,7 @@ def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str
         ("app", "MODULE:ENGINE"),
         (":engine", "MODULE:ENGINE"),
         ("absent:engine", "no module 'absent'"),
+        ("absent.app:engine", "no module 'absent.app'"),
         ("app:other", "is no yourcall.Engine"),
         ("app:number", "is no yourcall.Engine"),
     ],

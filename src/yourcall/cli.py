@@ -117,7 +117,7 @@ def _load(target: str) -> Engine:
     try:
         found = getattr(importlib.import_module(module), name, None)
     except ModuleNotFoundError as missing:
-        if missing.name != module:
+        if not f"{module}.".startswith(f"{missing.name}."):
             raise
         raise Refusal(f"there is no module {module!r} here or among the installed packages") from None
     if not isinstance(found, Engine):
