@@ -307,6 +307,13 @@ def test_whole_streams_conform() -> None:
     assert_conforms(events(resumed), resumed=True)
 
 
+def test_a_snapshot_holds_what_this_listener_has_been_shown() -> None:
+    """What comes later comes as events: it is not in the snapshot too."""
+    full = log(User("Hi", "m1"), step(text="Hello."))
+    [snapshot] = events(encoder(full, after=1).snapshot(full))
+    assert [message["id"] for message in snapshot["messages"]] == ["m1"]
+
+
 def test_warnings_follow_the_start() -> None:
     """Before anything else, a client hears what was not taken."""
     opening = encoder(waiting()).start(waiting(), [{"interruptId": "x", "type": "not-found", "detail": "No."}])

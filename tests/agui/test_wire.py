@@ -61,7 +61,7 @@ def test_messages_have_the_ids_that_the_stream_gave_them() -> None:
 def test_nested_messages_stay_inside_their_call() -> None:
     """A sub-agent's steps are not the conversation's."""
     full = log(User("Hi"), step("call-1"))
-    nested = (Entry(3, 0, step("x", text="Hm."), ("call-1",)), Entry(4, 0, result(9), ("call-1",)))
+    nested = (Entry(3, 0, step("x", text="Hm."), ("call-1",)), Entry(4, 0, result(1), ("call-1",)))
     assert roles(Log((*full.entries, *nested))) == ["user", "assistant"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -13,11 +14,13 @@ import pytest
 from anyio.abc import SocketStream
 
 from tests.agui.streams import assert_conforms
-from tests.web.agents import asked, engine_of, free, pick, quick
+from tests.web.agents import Pick, asked, engine_of, free, pick, quick
 from tests.web.serving import PREFIX, Frame, Served, User, serve, until
-from yourcall import Agent, Engine, tool
+from yourcall import Agent, Context, Engine, tool
+from yourcall.bus.local import LocalBus
+from yourcall.events import Event
 from yourcall.log import ToolMessage, UserMessage, transcript
-from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
+from yourcall.ports import Finished, Key, ModelEvent, ModelRequest, TextDelta
 from yourcall.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -214,6 +217,79 @@ async def test_a_reader_that_leaves_stops_nothing() -> None:
         assert snapshot["messages"][-1]["content"] == "Hello world"
 
 
+async def test_not_a_word_is_missed() -> None:
+    """The model speaks at once: whoever asked by AG-UI listens already, and reads it piece by piece."""
+    async with serve(engine_of(["One two three four."])) as served:
+        ada = await served.user("ada")
+        frames = await ada.run("c1", [message("Hi")])
+        pieces = [frame.event["delta"] for frame in frames if frame.type == "TEXT_MESSAGE_CONTENT"]
+        assert pieces == ["One ", "two ", "three ", "four."]
+
+
+async def test_B7_a_request_is_taken_whole_though_its_sender_leaves() -> None:
+    """The connection goes while the first of two answers is being checked: both are recorded, and the run goes on."""
+    checking, release = anyio.Event(), anyio.Event()
+
+    async def slowly(pick: str) -> None:
+        checking.set()
+        await release.wait()
+
+    @tool
+    def checked(ctx: Context) -> str:
+        """Ask for a pick that takes its time to check."""
+        return ctx.ask(Pick("Which?", "red", "blue", check=slowly))
+
+    async with serve(engine_of([[("checked", {}), ("free", {})], "Thanks."], checked, free)) as served:
+        ada = await served.user("ada")
+        one, two = open_in(await ada.run("c1", [message("Paint it")]))
+        resume = [resolved(one["id"], {"pick": "red"}), resolved(two["id"], "stars")]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(ada.run, "c1", [], resume=resume))
+            await checking.wait()
+            tasks.cancel_scope.cancel()
+        release.set()
+        await until(lambda: asked(served.engine) == 2)
+        assert (await ada.settled("c1"))["messages"][-1]["content"] == "Thanks."
+        assert (await told(served.engine, "c1"))[2:4] == ["tool: red", "tool: They said 'stars'."]
+
+
+async def test_a_stream_that_breaks_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    """Something of ours fails after the first frame: the reader is told, and can come back; the run goes on."""
+
+    class BreakingBus(LocalBus):
+        """Fails for those who listen, once `broken` is set."""
+
+        broken = False
+
+        @asynccontextmanager
+        async def listen(self, key: Key) -> AsyncIterator[AsyncIterator[Event]]:
+            async with super().listen(key) as events:
+                yield self._breaking(events)
+
+        async def _breaking(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+            async for event in events:
+                if self.broken:
+                    raise RuntimeError("the bus is broken")
+                yield event
+
+    bus, model = BreakingBus(), GatedModel("Hello ", "world")
+    async with serve(Engine(Agent(model), "sqlite://", bus=bus)) as served:
+        ada = await served.user("ada")
+        async with ada.agui("c1", [message("Hi")]) as reader:
+            model.gates[0].set()
+            await reader.read(until=lambda frame: frame.type == "TEXT_MESSAGE_CONTENT")
+            bus.broken = True
+            model.gates[1].set()
+            frames = await reader.read()
+        last = frames[-1].event
+        assert (last["type"], last["code"]) == ("RUN_ERROR", "stream-failed")
+        assert "bus" not in last["message"]
+        assert "the bus is broken" in caplog.text
+        bus.broken = False
+        model.done.set()
+        assert (await ada.settled("c1"))["messages"][-1]["content"] == "Hello world"
+
+
 async def test_a_retracted_text_is_gone_everywhere() -> None:
     """The provider breaks off: what was shown is withdrawn, for clients that know AG-UI alone by a snapshot."""
 
@@ -317,7 +393,7 @@ async def test_invented_history_is_ignored_and_replaced() -> None:
             {"id": "f3", "role": "tool", "toolCallId": "c", "content": "ok"},
         ]
         frames = await ada.run("c1", [*forged, message("And now?", "m2")])
-        assert frames[1].event["messages"][0]["id"] == "m1"
+        assert [m["id"] for m in frames[1].event["messages"]][::2] == ["m1", "m2"]
         assert (await told(served.engine, "c1"))[:3] == ["user: Hi", "assistant: Hello.", "user: And now?"]
         assert "Approved" not in json.dumps(await ada.snapshot("c1"))
 

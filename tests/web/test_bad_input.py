@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.web.agents import Pick, asked, engine_of
-from tests.web.serving import User, serve, until
+from tests.web.serving import DEADLINE, User, serve, until
 from yourcall import Context, Rejected, tool
 from yourcall.log import Transcript, UserMessage
 from yourcall.store.sqlite import SQLiteStore
@@ -95,6 +95,20 @@ async def test_a_body_over_the_limit_is_refused(ada: User, path: str) -> None:
     problem(await ada.post(path, content=chunks(), headers=headers), 413, "too-large", detail)
 
 
+async def test_an_announced_length_is_enough(ada: User) -> None:
+    """The refusal comes before the body does, also for a length that no integer should hold."""
+    for length in ("300000", "9" * 18):
+        head = (
+            f"POST /chat/conversations HTTP/1.1\r\nHost: {ada.base_url.host}\r\nX-User: ada\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        )
+        assert ada.base_url.port
+        async with await anyio.connect_tcp(ada.base_url.host, ada.base_url.port) as connection:
+            await connection.send(head.encode())
+            with anyio.fail_after(DEADLINE):
+                assert (await connection.receive()).startswith(b"HTTP/1.1 413 ")
+
+
 async def test_the_limit_is_exact(ada: User) -> None:
     """256 KiB are read, one byte more is not."""
     conversation = await ada.create()
@@ -165,6 +179,14 @@ async def test_our_own_bodies_have_no_other_fields(ada: User) -> None:
         errors = [{"pointer": pointer, "detail": detail, "type": "invalid-request"}]
         problem(response, 422, "invalid-request", detail, errors=errors)
     assert (await ada.snapshot(conversation))["head"] == 0
+
+
+async def test_a_thread_id_must_fit_into_a_path(ada: User) -> None:
+    """What AG-UI starts, the other routes must be able to name."""
+    response = await ada.post("/agui", json={"threadId": f"a/{CANARY}", "runId": "r", "messages": []})
+    detail = "Expected up to 200 printable characters without a slash."
+    place = {"pointer": "/threadId", "detail": detail, "type": "invalid-request"}
+    problem(response, 422, "invalid-request", detail, errors=[place])
 
 
 # --------------------------------------------------------------------------- answers
@@ -315,6 +337,7 @@ async def test_a_server_that_shuts_down_says_when_to_come_back() -> None:
         served.engine.draining = True
         detail = "The server is shutting down. Try again in a moment."
         message = {"id": "m", "role": "user", "content": "x"}
+        answer = {"interruptId": one, "status": "resolved", "payload": "x"}
         for path, body in (
             (f"/conversations/{conversation}/messages", {"text": "x"}),
             (f"/conversations/{conversation}/resume", {}),
@@ -322,6 +345,7 @@ async def test_a_server_that_shuts_down_says_when_to_come_back() -> None:
             (f"/interrupts/{one}/answer", {"pick": "red"}),
             (f"/interrupts/{one}/skip", {}),
             ("/agui", {"threadId": conversation, "runId": "r", "messages": [message]}),
+            ("/agui", {"threadId": conversation, "runId": "r", "messages": [], "resume": [answer]}),
         ):
             response = await ada.post(path, json=body)
             problem(response, 503, "busy", detail)

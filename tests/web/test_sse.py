@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any
 
 import anyio
@@ -10,7 +11,8 @@ import pytest
 from starlette.types import Message
 
 from tests.web.serving import DEADLINE, until
-from yourcall.web.sse import AHEAD, BEAT, HEARTBEAT, OPENING, Buffer, EventStream
+from yourcall.errors import Busy, NotFound
+from yourcall.web.sse import AHEAD, BEAT, HEARTBEAT, OPENING, TURNS, Buffer, EventStream, Put, Source
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +34,11 @@ class Reader:
     def pieces(self) -> list[bytes]:
         return [message["body"] for message in self.sent[1:]]
 
+    @property
+    def status(self) -> int:
+        status: int = self.sent[0]["status"]
+        return status
+
     async def receive(self) -> Message:
         await self.gone.wait()
         return {"type": "http.disconnect"}
@@ -42,19 +49,34 @@ class Reader:
         self.sent.append(message)
 
 
-Source = Callable[[], AsyncGenerator[bytes, None]]
+Frames = Callable[[], AsyncGenerator[bytes, None]]
 
 
-async def stream(source: Source, reader: Reader, **options: Any) -> None:
+async def stream(frames: Frames, reader: Reader, **options: Any) -> None:
+    """Send these frames to the reader."""
+
+    async def source(put: Put) -> None:
+        async with aclosing(frames()) as pieces:
+            async for piece in pieces:
+                await put(piece)
+
+    await respond(source, reader, **options)
+
+
+async def respond(source: Source, reader: Reader, **options: Any) -> None:
     with anyio.fail_after(DEADLINE):
-        await EventStream(source(), **options)(SCOPE, reader.receive, reader.send)
+        await EventStream(source, **options)(SCOPE, reader.receive, reader.send)
+
+
+FIRST = b"data: 0\n\n"
 
 
 async def test_the_headers_keep_proxies_from_holding_it_back() -> None:
-    """Nothing caches, compresses or buffers it; the first comment goes out before there is any event."""
+    """Nothing caches, compresses or buffers it; a comment and the first frame go out before there is another."""
     release = anyio.Event()
 
     async def late() -> AsyncGenerator[bytes, None]:
+        yield FIRST
         await release.wait()
         yield b"data: 1\n\n"
 
@@ -63,17 +85,44 @@ async def test_the_headers_keep_proxies_from_holding_it_back() -> None:
         tasks.start_soon(stream, late, reader)
         await until(lambda: len(reader.sent) == 2)
         release.set()
-    start = reader.sent[0]
-    headers = {name.decode(): value.decode() for name, value in start["headers"]}
-    assert start["status"] == 200
+    headers = {name.decode(): value.decode() for name, value in reader.sent[0]["headers"]}
+    assert reader.status == 200
     assert headers == {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-cache, no-store, no-transform",
         "x-accel-buffering": "no",
     }
-    assert reader.pieces == [OPENING, b"data: 1\n\n", b""]
+    assert reader.pieces == [OPENING + FIRST, b"data: 1\n\n", b""]
     assert OPENING.startswith(b":")
     assert reader.sent[-1]["more_body"] is False
+
+
+@pytest.mark.parametrize(("error", "status"), [(Busy(), 503), (NotFound(), 404), (RuntimeError("a bug"), 500)])
+async def test_the_status_is_decided_by_the_first_frame(
+    error: Exception, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is raised before it is the response: a client never has to look into a stream for a refusal."""
+
+    async def refused(put: Put) -> None:
+        await anyio.lowlevel.checkpoint()
+        raise error
+
+    reader = Reader()
+    await respond(refused, reader)
+    assert reader.status == status
+    assert b"a bug" not in b"".join(reader.pieces)
+    assert bool(caplog.records) is (status == 500)
+
+
+async def test_nothing_at_all_is_an_empty_stream() -> None:
+    """A source without a frame is odd, and no error."""
+
+    async def nothing(put: Put) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    reader = Reader()
+    await respond(nothing, reader)
+    assert (reader.status, reader.pieces) == (200, [OPENING, b""])
 
 
 async def test_a_silent_stream_is_kept_alive() -> None:
@@ -81,7 +130,7 @@ async def test_a_silent_stream_is_kept_alive() -> None:
     release = anyio.Event()
 
     async def silent() -> AsyncGenerator[bytes, None]:
-        yield b"data: 1\n\n"
+        yield FIRST
         await release.wait()
         yield b"data: 2\n\n"
 
@@ -90,16 +139,16 @@ async def test_a_silent_stream_is_kept_alive() -> None:
         tasks.start_soon(lambda: stream(silent, reader, heartbeat=0.01))
         await until(lambda: reader.pieces.count(BEAT) >= 3)
         release.set()
-    text = b"".join(reader.pieces)
-    assert text.replace(BEAT, b"") == OPENING + b"data: 1\n\ndata: 2\n\n"
+    assert b"".join(reader.pieces).replace(BEAT, b"") == OPENING + FIRST + b"data: 2\n\n"
     assert HEARTBEAT == 15
 
 
 async def test_what_is_ready_together_is_sent_in_one_piece() -> None:
-    """A hundred events cost one write, not a hundred."""
+    """Fifty events cost one write, not fifty."""
     send, receive = anyio.create_memory_object_stream[bytes](200)
 
     async def queued() -> AsyncGenerator[bytes, None]:
+        yield FIRST
         async with receive:
             async for piece in receive:
                 yield piece
@@ -107,7 +156,7 @@ async def test_what_is_ready_together_is_sent_in_one_piece() -> None:
     reader = Reader()
     async with anyio.create_task_group() as tasks, send:
         tasks.start_soon(stream, queued, reader)
-        await until(lambda: reader.pieces == [OPENING])
+        await until(lambda: reader.pieces == [OPENING + FIRST])
         for n in range(50):
             send.send_nowait(b"data: %d\n\n" % n)
         await until(lambda: b"".join(reader.pieces).endswith(b"data: 49\n\n"))
@@ -120,7 +169,7 @@ async def test_a_source_that_never_rests_is_not_waited_for() -> None:
 
     async def endless() -> AsyncGenerator[bytes, None]:
         while True:
-            yield b"data: x\n\n"
+            yield FIRST
             await anyio.lowlevel.checkpoint()
 
     reader = Reader()
@@ -128,6 +177,7 @@ async def test_a_source_that_never_rests_is_not_waited_for() -> None:
         tasks.start_soon(stream, endless, reader)
         await until(lambda: len(reader.pieces) > 3)
         reader.gone.set()
+    assert max(map(len, reader.pieces)) < 2 * TURNS * len(FIRST)
 
 
 async def test_a_slow_reader_holds_its_source_back() -> None:
@@ -146,7 +196,7 @@ async def test_a_slow_reader_holds_its_source_back() -> None:
         await until(lambda: drawn > AHEAD // 1008)
         for _ in range(100):
             await anyio.lowlevel.checkpoint()
-        assert drawn < 3 * AHEAD // 1008
+        assert drawn < 4 * AHEAD // 1008  # one lot written, one on its way, one ahead
         reader.ready.set()
     assert drawn == 1000
     assert max(map(len, reader.pieces)) <= AHEAD + 2 * 1008
@@ -165,13 +215,16 @@ async def test_the_buffer_is_bounded() -> None:
     assert buffer.take() == b"y"
 
 
-@pytest.mark.parametrize("when", ["waiting", "full"])
+@pytest.mark.parametrize("when", ["before", "waiting", "full"])
 async def test_a_reader_that_leaves_ends_the_listening(when: str) -> None:
-    """The source is closed at once, wherever it was, so that nobody is listened for any more."""
-    closed = anyio.Event()
+    """The source is cancelled at once, wherever it is, so that nobody is listened for any more."""
+    started, closed = anyio.Event(), anyio.Event()
 
     async def listening() -> AsyncGenerator[bytes, None]:
         try:
+            started.set()
+            if when == "before":
+                await anyio.sleep_forever()
             while True:
                 yield b"data: " + (b"x" * AHEAD if when == "full" else b"x") + b"\n\n"
                 if when == "waiting":
@@ -182,7 +235,8 @@ async def test_a_reader_that_leaves_ends_the_listening(when: str) -> None:
     reader = Reader(takes=3)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stream, listening, reader)
-        await until(lambda: len(reader.pieces) == 2)
+        await started.wait()
+        await until(lambda: when == "before" or len(reader.sent) == (2 if when == "waiting" else 3))
         reader.gone.set()
         with anyio.fail_after(DEADLINE):
             await closed.wait()
@@ -192,7 +246,7 @@ async def test_a_server_that_tells_of_the_leaving_by_an_error_is_understood() ->
     """Newer ASGI servers raise OSError from `send`: that is no failure."""
 
     async def one() -> AsyncGenerator[bytes, None]:
-        yield b"data: 1\n\n"
+        yield FIRST
 
     class Gone(Reader):
         async def send(self, message: Message) -> None:
@@ -202,17 +256,26 @@ async def test_a_server_that_tells_of_the_leaving_by_an_error_is_understood() ->
 
     reader = Gone()
     await stream(one, reader)
-    assert reader.pieces == [OPENING]
+    assert reader.pieces == [OPENING + FIRST]
 
 
 async def test_a_source_that_fails_is_heard_of() -> None:
     """A bug is not silenced: it reaches the server, and the stream ends without its last chunk."""
+    release = anyio.Event()
 
     async def broken() -> AsyncGenerator[bytes, None]:
-        yield b"data: 1\n\n"
+        yield FIRST
+        await release.wait()
         raise RuntimeError("a bug")
 
-    reader = Reader()
+    class Releasing(Reader):
+        async def send(self, message: Message) -> None:
+            await super().send(message)
+            if self.pieces:
+                release.set()
+
+    reader = Releasing()
     with pytest.raises(ExceptionGroup) as group:
         await stream(broken, reader)
     assert group.group_contains(RuntimeError, match="a bug")
+    assert reader.sent[-1]["more_body"] is True

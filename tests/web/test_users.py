@@ -11,6 +11,7 @@ from fastapi import Cookie, FastAPI, Header, HTTPException
 
 from tests.web.agents import engine_of
 from tests.web.serving import PREFIX, User, current_user, serve, serve_app
+from yourcall import Engine
 from yourcall.web import create_router
 
 pytestmark = pytest.mark.anyio
@@ -38,9 +39,14 @@ OTHERS: list[tuple[str, str, Any]] = [
 
 
 @pytest.fixture
-async def users() -> AsyncIterator[tuple[User, User]]:
+def engine() -> Engine[Any]:
+    return engine_of([[("pick", {})], "Thanks."])
+
+
+@pytest.fixture
+async def users(engine: Engine[Any]) -> AsyncIterator[tuple[User, User]]:
     """Ada, whose conversation waits for her, and Bob."""
-    async with serve(engine_of([[("pick", {})], "Thanks."])) as served:
+    async with serve(engine) as served:
         yield await served.user("ada"), await served.user("bob")
 
 
@@ -96,9 +102,11 @@ async def test_ids_that_clients_choose_are_their_own(users: tuple[User, User]) -
 
 
 @pytest.mark.parametrize("id", ["%00", "a%00b", "%0a", "x" * 300, "%ED%A0%80", "..%2f..%2fetc", "%2e%2e"])
-async def test_an_id_that_cannot_be_one_is_not_there(users: tuple[User, User], id: str) -> None:
-    """What no client can have been given is unknown, not an error of the database."""
+async def test_an_id_that_cannot_be_one_is_not_there(users: tuple[User, User], engine: Engine[Any], id: str) -> None:
+    """What no client can have been given is unknown and asked of no database."""
     ada, _ = users
+    for odd in ("\x00", "a\x00b", "\n", "x" * 300):
+        await engine.conversation(odd, user="ada").create()
     for method, path, body in ROUTES:
         response = await ada.request(method, path.format(conversation=id, interrupt=id), json=body)
         assert response.status_code in (404, 405), (path, response.text)

@@ -15,15 +15,16 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from yourcall.entries import Json
+from yourcall.errors import Rejected
+from yourcall.faults import ID_RULE, is_id, pointer, text_fault, unexpected
+from yourcall.texts import storable_text
 from yourcall.web.problems import InvalidRequest, InvalidText, MalformedJson, MediaType, TooLarge
 
 LIMIT: Final = 256 << 10
 """Bytes that a request may bring."""
 DEPTH: Final = 32
-ID_RULE: Final = "Expected up to 200 printable characters without a slash."
 
 _SUSPECT: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 async def read_json(request: Request, *, limit: int = LIMIT, optional: bool = False) -> Json:
@@ -108,30 +109,29 @@ def _containers(container: Json) -> Iterator[Json]:
     return (item for item in items if isinstance(item, dict | list))
 
 
-def _check_text(value: Json, pointer: str = "") -> None:
-    """The pointer of a key that cannot be stored is its object's: it could not be sent back either."""
+def _check_text(value: Json, *place: str | int) -> None:
+    """The place of a key that cannot be stored is its object's: it could not be sent back either."""
     match value:
-        case str() if _UNSTORABLE.search(value):
-            raise InvalidText(pointer)
+        case str() if not storable_text(value):
+            raise InvalidText(pointer(*place))
         case dict():
             for name, item in value.items():
-                _check_text(name, pointer)
-                _check_text(item, f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}")
+                _check_text(name, *place)
+                _check_text(item, *place, name)
         case list():
             for index, item in enumerate(value):
-                _check_text(item, f"{pointer}/{index}")
+                _check_text(item, *place, index)
 
 
 # --------------------------------------------------------------------------- what our own routes take
 
 
 def members(body: Json, *names: str) -> dict[str, Json]:
-    """The body as an object with no other members than these. Raises `InvalidRequest`."""
+    """The body as an object with no other members than these. Raises `Rejected`."""
     if not isinstance(body, dict):
         raise InvalidRequest("", "Expected an object.")
-    for name in body:
-        if name not in names:
-            raise InvalidRequest("/" + name.replace("~", "~0").replace("/", "~1"), "Unexpected field.", "unknown-field")
+    if faults := unexpected(body, names):
+        raise Rejected(faults=faults)
     return body
 
 
@@ -150,13 +150,17 @@ def optional_text_of(body: dict[str, Json], name: str) -> str | None:
     return text
 
 
+def words_of(body: dict[str, Json], name: str) -> str | None:
+    """A member that may be text, of what a user may write into one field."""
+    text = optional_text_of(body, name)
+    if text is not None and (fault := text_fault(text, name)):
+        raise Rejected(faults=[fault])
+    return text
+
+
 def id_of(body: dict[str, Json], name: str) -> str | None:
-    """An id that the client chose: it goes into paths and indexes."""
+    """A member that may be an id."""
     chosen = optional_text_of(body, name)
     if chosen is not None and not is_id(chosen):
         raise InvalidRequest(f"/{name}", ID_RULE)
     return chosen
-
-
-def is_id(text: str) -> bool:
-    return 0 < len(text) <= 200 and text.isprintable() and "/" not in text

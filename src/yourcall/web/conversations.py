@@ -15,8 +15,9 @@ from yourcall import agui
 from yourcall.engine import Conversation, Engine
 from yourcall.entries import Json
 from yourcall.errors import NotFound
+from yourcall.faults import is_id
 from yourcall.log import Done, Phase, Waiting
-from yourcall.web.bodies import id_of, is_id, members, read_json, text_of
+from yourcall.web.bodies import id_of, members, read_json, text_of
 from yourcall.web.problems import JsonResponse
 from yourcall.web.streams import Streams
 from yourcall.web.users import user_of

@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from yourcall import agui
 from yourcall.engine import Engine
-from yourcall.errors import AlreadyAnswered, Closed
-from yourcall.web.bodies import members, optional_text_of, read_json
+from yourcall.errors import AlreadyAnswered, Closed, NotFound
+from yourcall.faults import is_id
+from yourcall.web.bodies import members, read_json, words_of
 from yourcall.web.problems import JsonResponse, ProblemResponse
 from yourcall.web.users import user_of
 
@@ -25,6 +26,7 @@ class Interrupts:
         """Answer a question: the body is the answer. `If-Match` with the question's digest answers no other."""
         payload, user = await read_json(request), user_of(request)
         digest = _digest(request.headers.get("if-match"))
+        _require_id(id)
         try:
             recorded = await self._engine.answer(id, payload, user=user, digest=digest)
         except (Closed, AlreadyAnswered) as refusal:
@@ -34,8 +36,10 @@ class Interrupts:
     async def skip(self, id: str, request: Request) -> Response:
         """Close a question without an answer; a `note` tells the agent why."""
         body, user = members(await read_json(request, optional=True) or {}, "note"), user_of(request)
+        note = words_of(body, "note") or None
+        _require_id(id)
         try:
-            recorded = await self._engine.skip(id, user=user, note=optional_text_of(body, "note") or None)
+            recorded = await self._engine.skip(id, user=user, note=note)
         except (Closed, AlreadyAnswered) as refusal:
             return await self._over(id, user, refusal)
         return JsonResponse({"id": id, "ending": agui.ending(recorded)})
@@ -44,6 +48,12 @@ class Interrupts:
         """Too late: how it closed goes along, so that a second tab can show it without asking again."""
         found = await self._engine.find(id, user=user)
         return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
+
+
+def _require_id(id: str) -> None:
+    """There is no question of another id; no store has to look for it."""
+    if not is_id(id):
+        raise NotFound
 
 
 def _digest(if_match: str | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from yourcall.entries import Json
+from yourcall.faults import MAX_WORDS
 
 
 def _object(required: str = "", **properties: Json) -> Json:
@@ -135,7 +136,7 @@ ANSWER: Final[dict[str, Any]] = {
     "responses": _ENDED,
 }
 SKIP: Final[dict[str, Any]] = {
-    "openapi_extra": _body(_object(note=_NULL_TEXT), required=False),
+    "openapi_extra": _body(_object(note=_NULL_TEXT | {"maxLength": MAX_WORDS}), required=False),
     "responses": _ENDED,
 }
 AGUI: Final[dict[str, Any]] = {

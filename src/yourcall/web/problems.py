@@ -97,8 +97,8 @@ class InvalidText(Rejected):
 class InvalidRequest(Rejected):
     """The body is JSON, but not what this route takes."""
 
-    def __init__(self, pointer: str, message: str, slug: str = "invalid-request") -> None:
-        super().__init__(message, faults=[Fault(pointer, message, slug)])
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__(message, faults=[Fault(pointer, message, "invalid-request")])
 
 
 class Internal(Refused):

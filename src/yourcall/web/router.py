@@ -43,7 +43,7 @@ def create_router(
     "https://app.example"; the app adds CORS headers itself. `title` names the agent, and `notice` says what people
     must know of it. `heartbeat` is how many seconds a stream may be silent.
     """
-    streams = Streams(heartbeat)
+    streams = Streams(engine, heartbeat)
     about = {"name": title, "standIn": notice}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
     runs, assets = Runs(engine, streams), Assets()

@@ -19,7 +19,7 @@ HISTORY_LIMIT: Final = 4 << 20
 
 
 class Runs:
-    """Takes what is new, then streams what follows. The status is decided before: by then all is recorded."""
+    """New messages and answers go in, the run's events come out."""
 
     def __init__(self, engine: Engine[Any], streams: Streams) -> None:
         self._engine, self._streams = engine, streams
@@ -35,8 +35,4 @@ class Runs:
             raise InvalidRequest("/threadId", ID_RULE)
         if asked.weight > LIMIT:
             raise TooLarge(LIMIT)
-        chat = self._engine.conversation(asked.thread, user=user_of(request))
-        log = await chat.log()
-        taken = await agui.take(chat, log, asked)
-        snapshot = not (taken.recorded and asked.knows(log))
-        return self._streams.run(chat, asked.run, await chat.log() if snapshot else log, taken, snapshot=snapshot)
+        return self._streams.run(self._engine.conversation(asked.thread, user=user_of(request)), asked)

@@ -1,20 +1,27 @@
 """A response of server-sent events: written as they come, kept alive while none come, gone with its reader.
 
-Lines end with LF. A comment goes out at once, so that proxies and clients see the stream open, and another after
-each silence of `heartbeat` seconds. What is ready together goes out in one piece. When the reader leaves, the
-frames are no longer drawn; whatever produced the events goes on.
+Lines end with LF. What a source raises before its first piece is the response; with that piece the status is
+decided, and a comment goes out so that proxies and clients see the stream open. Another follows each silence of
+`heartbeat` seconds. What is ready together goes out in one piece. When the reader leaves, the source is cancelled;
+whatever produces the events goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
-from typing import Final
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, TypeAlias
 
 import anyio
 from anyio.lowlevel import checkpoint
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+
+from yourcall.web.problems import refusal_of
+
+Put: TypeAlias = Callable[[bytes], Awaitable[None]]
+Source: TypeAlias = Callable[[Put], Awaitable[None]]
+"""Puts frames until there are no more."""
 
 HEARTBEAT: Final = 15.0
 OPENING: Final = b": open\nretry: 2000\n\n"
@@ -32,43 +39,50 @@ HEADERS: Final = {
 
 
 class EventStream(Response):
-    """Writes `frames` until they end or the reader leaves."""
+    """Writes what `source` puts, until it returns or the reader leaves."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, frames: AsyncGenerator[bytes], *, heartbeat: float = HEARTBEAT) -> None:
+    def __init__(self, source: Source, *, heartbeat: float = HEARTBEAT) -> None:
         self.status_code = 200
         self.background = None
         self.init_headers(HEADERS)
-        self._frames, self._heartbeat = frames, heartbeat
+        self._source, self._heartbeat = source, heartbeat
         self._buffer = Buffer()
+        self._refused: Exception | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._draw)
             tasks.start_soon(_until_gone, receive, tasks.cancel_scope)
-            await self._write(send)
+            await self._buffer.filled()
+            with suppress(OSError):  # the reader is gone, as a server of a newer ASGI tells it
+                if self._refused:
+                    await refusal_of(self._refused)(scope, receive, send)
+                else:
+                    await self._write(send)
             tasks.cancel_scope.cancel()
 
     async def _draw(self) -> None:
         try:
-            async with aclosing(self._frames) as frames:
-                async for frame in frames:
-                    await self._buffer.put(frame)
+            await self._source(self._buffer.put)
+        except Exception as error:
+            if self._buffer.begun:
+                raise
+            self._refused = error
         finally:
             self._buffer.close()
 
     async def _write(self, send: Send) -> None:
-        piece: bytes | None = OPENING
-        with suppress(OSError):  # the reader is gone, as a server of a newer ASGI tells it
-            while piece is not None:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-                with anyio.move_on_after(self._heartbeat):
-                    await self._buffer.filled()
-                await self._buffer.settled()
-                piece = self._buffer.take() or (None if self._buffer.closed else BEAT)
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        piece: bytes | None = OPENING + self._buffer.take()
+        while piece is not None:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            with anyio.move_on_after(self._heartbeat):
+                await self._buffer.filled()
+            await self._buffer.settled()
+            piece = self._buffer.take() or (None if self._buffer.closed else BEAT)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
@@ -83,7 +97,7 @@ class Buffer:
     def __init__(self, ahead: int = AHEAD) -> None:
         self._ahead, self._pieces, self._size = ahead, list[bytes](), 0
         self._filled, self._taken = anyio.Event(), anyio.Event()
-        self.closed = False
+        self.begun = self.closed = False
 
     async def put(self, piece: bytes) -> None:
         """Add a piece; waits while too much is in here already."""
@@ -91,6 +105,7 @@ class Buffer:
             await self._taken.wait()
         self._pieces.append(piece)
         self._size += len(piece)
+        self.begun = True
         self._filled.set()
 
     def close(self) -> None:

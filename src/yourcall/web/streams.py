@@ -7,11 +7,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Final
 
+import anyio
+
 from yourcall import agui
-from yourcall.engine import Conversation
-from yourcall.events import Retracted
+from yourcall.engine import Conversation, Engine
+from yourcall.events import Event, Retracted
 from yourcall.log import Log
-from yourcall.web.sse import EventStream
+from yourcall.web.sse import EventStream, Put
 
 logger = logging.getLogger("yourcall")
 
@@ -21,35 +23,77 @@ FAILED: Final = "The stream broke. Reload to see where the conversation is."
 class Streams:
     """Makes the streams of one router. `heartbeat` is in seconds."""
 
-    def __init__(self, heartbeat: float) -> None:
-        self._heartbeat = heartbeat
+    def __init__(self, engine: Engine[Any], heartbeat: float) -> None:
+        self._engine, self._heartbeat = engine, heartbeat
         self._frames = agui.Frames()
 
     def events(self, chat: Conversation[Any], run: str, log: Log, after: int) -> EventStream:
         """Entries newer than `after` and live events, until nothing runs. `log` is the conversation by now."""
         encoder = agui.Encoder(chat.key.id, run, log, after=after, frames=self._frames)
-        return EventStream(_frames(chat, encoder, encoder.start()), heartbeat=self._heartbeat)
 
-    def run(self, chat: Conversation[Any], run: str, log: Log, taken: agui.Taken, *, snapshot: bool) -> EventStream:
-        """For a client that knows AG-UI alone: events newer than `log`, which it is shown first with `snapshot`."""
-        encoder = agui.Encoder(chat.key.id, run, log, frames=self._frames, errors=taken.errors)
-        opening = encoder.start(log if snapshot else None, taken.warnings)
-        return EventStream(_frames(chat, encoder, opening, amend=True), heartbeat=self._heartbeat)
+        async def source(put: Put) -> None:
+            listener = _Listener(chat, put)
+            await listener.begin(encoder, encoder.start())
+            await listener.hear(chat.events(after))
+
+        return EventStream(source, heartbeat=self._heartbeat)
+
+    def run(self, chat: Conversation[Any], asked: agui.RunRequest) -> EventStream:
+        """Take a request of AG-UI, and stream what follows; what it is refused for is the response.
+
+        It is taken once the listener is there, so that not a word of the model's is missed; and as a whole, also if
+        whoever sent it leaves meanwhile.
+        """
+
+        async def source(put: Put) -> None:
+            listener = _Listener(chat, put, amend=True)
+
+            async def take() -> int:
+                with anyio.CancelScope(shield=True):
+                    log = await chat.log()
+                    taken = await agui.take(chat, log, asked)
+                    in_step = taken.recorded and asked.knows(log)
+                    log = log if in_step else await chat.log()
+                encoder = agui.Encoder(chat.key.id, asked.run, log, frames=self._frames, errors=taken.errors)
+                await listener.begin(encoder, encoder.start(None if in_step else log, taken.warnings))
+                return encoder.seq
+
+            await listener.hear(self._engine.follow(chat.key, take))
+
+        return EventStream(source, heartbeat=self._heartbeat)
 
 
-async def _frames(
-    chat: Conversation[Any], encoder: agui.Encoder, opening: bytes, *, amend: bool = False
-) -> AsyncGenerator[bytes, None]:
-    """The stream's frames. With `amend`, a retraction is followed by the messages that are left without it."""
-    yield opening
-    try:
-        async with aclosing(chat.events(after=encoder.seq)) as events:
-            async for event in events:
-                frames = encoder.encode(event)
-                if frames and amend and isinstance(event, Retracted):
-                    frames += encoder.snapshot(await chat.log())
-                if frames:
-                    yield frames
-    except Exception:
-        logger.exception("A stream failed; its run goes on")
-    yield encoder.fail(FAILED, "stream-failed")
+class _Listener:
+    """Puts what happens in a conversation into one stream.
+
+    With `amend`, for clients that know AG-UI alone, a retraction is followed by the messages that are left.
+    """
+
+    def __init__(self, chat: Conversation[Any], put: Put, *, amend: bool = False) -> None:
+        self._chat, self._put, self._amend = chat, put, amend
+        self._encoder: agui.Encoder | None = None
+
+    async def begin(self, encoder: agui.Encoder, opening: bytes) -> None:
+        self._encoder = encoder
+        await self._put(opening)
+
+    async def hear(self, events: AsyncGenerator[Event, None]) -> None:
+        """Listen to the end. What fails before the stream has begun is raised, the rest is told as its end."""
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if frames := await self._frames(event):
+                        await self._put(frames)
+        except Exception:
+            if self._encoder is None:
+                raise
+            logger.exception("A stream failed; its run goes on")
+        if self._encoder and not self._encoder.ended:
+            await self._put(self._encoder.fail(FAILED, "stream-failed"))
+
+    async def _frames(self, event: Event) -> bytes:
+        assert self._encoder is not None, "the first event comes after the beginning"
+        frames = self._encoder.encode(event)
+        if frames and self._amend and isinstance(event, Retracted):
+            frames += self._encoder.snapshot(await self._chat.log())
+        return frames
