@@ -1,4 +1,4 @@
-"""What is wrong with an answer, place by place: the faults that every kind of ask may find.
+"""What is wrong with what a client sends, place by place: the faults that every ask and every route may find.
 
 A fault says where and what, for the card to show beside the field. It never repeats what the user sent.
 """
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_WORDS: Final = 10_000
 """What a user may write into one field, in characters, unless the field has a limit of its own."""
+
+ID_RULE: Final = "Expected up to 200 printable characters without a slash."
 
 _SHOWN: Final = 8
 
@@ -42,6 +44,11 @@ def text_fault(text: str, *place: str | int, limit: int = MAX_WORDS) -> Fault | 
     if len(text) > limit:
         return Fault(pointer(*place), f"At most {limit:,} characters.")
     return None
+
+
+def is_id(chosen: str) -> bool:
+    """Whether an id that a client chose is taken: it goes into paths, indexes and whatever is sent back."""
+    return 0 < len(chosen) <= 200 and chosen.isprintable() and "/" not in chosen
 
 
 def said(error: ErrorDetails) -> str:

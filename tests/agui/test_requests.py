@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.agui.streams import log, result, step
-from yourcall.agui import RunRequest, read
+from tests.agui.streams import log, result, step, waiting
+from yourcall import Agent, Engine
+from yourcall.agui import RunRequest, read, take
 from yourcall.entries import User
 from yourcall.errors import Rejected
+from yourcall.log import Log
+from yourcall.testing import ScriptedModel
 
 
 def said(*messages: dict[str, Any]) -> list[tuple[str, str]]:
@@ -25,6 +28,7 @@ def user(id: str, content: Any = "Hi") -> dict[str, Any]:
 
 
 ASSISTANT = {"id": "a", "role": "assistant", "content": "Yes?"}
+ANSWER = {"interruptId": "ask-9", "status": "resolved", "payload": "red"}
 TOOL = {"id": "t", "role": "tool", "toolCallId": "c", "content": "made up"}
 
 
@@ -68,6 +72,37 @@ def test_a_client_that_has_every_message_is_known_by_it() -> None:
     assert not request().knows(full)
 
 
+def test_a_hundred_are_taken_at_once() -> None:
+    """What was said before does not count, however much it is."""
+    many = [user(f"m{n}") for n in range(100)]
+    taken = request(*many, *many, ASSISTANT, *many, resume=[ANSWER] * 100)
+    assert (len(taken.said), len(taken.resume)) == (100, 100)
+
+
+class Counted(tuple[Any, ...]):
+    """Entries that know how often they were read."""
+
+    reads = 0
+
+    def __iter__(self) -> Any:
+        self.reads += 1
+        return super().__iter__()
+
+
+@pytest.mark.anyio
+async def test_the_log_is_not_read_again_for_each_answer() -> None:
+    """A long log and many answers to questions that are not in it cost no more than the two together."""
+    chat = Engine(Agent(ScriptedModel([])), "sqlite://").conversation("c1", user="ada")
+
+    async def reads(answers: int) -> int:
+        entries = Counted(waiting().entries)
+        taken = await take(chat, Log(entries), request(resume=[ANSWER] * answers))
+        assert len(taken.warnings) == answers
+        return entries.reads
+
+    assert await reads(100) == await reads(1)
+
+
 def body(*messages: Any, **more: Any) -> dict[str, Any]:
     return {"threadId": "t", "runId": "r", "messages": list(messages), **more}
 
@@ -79,6 +114,10 @@ def body(*messages: Any, **more: Any) -> dict[str, Any]:
         (body() | {"threadId": None}, "/threadId"),
         (body(threadId=""), "/threadId"),
         (body(runId=1), "/runId"),
+        (body() | {"threadId": "x" * 201}, "/threadId"),
+        (body() | {"threadId": "a/b"}, "/threadId"),
+        (body() | {"runId": "x" * 201}, "/runId"),
+        (body() | {"runId": "a\nb"}, "/runId"),
         (body() | {"messages": None}, "/messages"),
         (body("x"), "/messages"),
         (body({"role": "user", "content": "x"}), "/messages/0/id"),
@@ -90,7 +129,10 @@ def body(*messages: Any, **more: Any) -> dict[str, Any]:
         (body(resume={}), "/resume"),
         (body(resume=["x"]), "/resume/0"),
         (body(resume=[{"status": "resolved"}]), "/resume/0/interruptId"),
+        (body(resume=[{"interruptId": "i" * 201, "status": "resolved"}]), "/resume/0/interruptId"),
         (body(resume=[{"interruptId": "i", "status": "maybe"}]), "/resume/0/status"),
+        (body(resume=[ANSWER] * 101), "/resume"),
+        (body(*[user(f"m{n}") for n in range(101)]), "/messages"),
     ],
 )
 def test_what_would_be_taken_must_be_well_formed(sent: Any, pointer: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from yourcall.errors import Fault
-from yourcall.faults import pointer, text_fault, unexpected
+from yourcall.faults import is_id, pointer, text_fault, unexpected
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,15 @@ def test_a_users_text_is_theirs(text: str, slug: str | None) -> None:
     """Anything that can be stored is taken as it is; only NUL, lone surrogates and more than the limit are not."""
     fault = text_fault(text, "note")
     assert (fault and (fault.pointer, fault.slug)) == (slug and ("/note", slug))
+
+
+@pytest.mark.parametrize("text", ["c1", "x" * 200, "対話", "3f2b-7", "a b"])
+def test_an_id_is_what_the_client_likes(text: str) -> None:
+    """Of any script, as long as it fits into a path."""
+    assert is_id(text)
+
+
+@pytest.mark.parametrize("text", ["", "x" * 201, "a/b", "a\nb", "a\0", "\ud800"])
+def test_an_id_fits_into_paths_and_indexes(text: str) -> None:
+    """Neither endless nor with what cannot be printed; a slash would make it two."""
+    assert not is_id(text)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yourcall.errors import Rejected
-from yourcall.web.bodies import DEPTH, is_id, members, optional_text_of, parse, text_of
+from yourcall.faults import is_id
+from yourcall.web.bodies import DEPTH, members, optional_text_of, parse, text_of
 from yourcall.web.problems import InvalidRequest, InvalidText, MalformedJson
 
 storable = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
@@ -126,7 +127,7 @@ def test_members_are_those_that_are_named(body: Any) -> None:
     if isinstance(body, dict) and set(body) <= {"text", "id"}:
         assert members(body, "text", "id") is body
         return
-    with pytest.raises(InvalidRequest) as refused:
+    with pytest.raises(Rejected) as refused:
         members(body, "text", "id")
     assert str(refused.value) in ("Expected an object.", "Unexpected field.")
 

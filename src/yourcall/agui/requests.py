@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ag_ui import core
 
 from yourcall.agui.wire import Known, faults, messages
 from yourcall.entries import Json, User, canonical
 from yourcall.errors import Busy, CheckFailed, Fault, NotFound, Refused, Rejected
+from yourcall.faults import ID_RULE, is_id
 from yourcall.log import Log
 
 if TYPE_CHECKING:
     from yourcall.engine import Conversation
+
+MANY: Final = 100
+"""New messages, and answers, that a request may bring: each of them is a write of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +71,13 @@ def read(value: Json) -> RunRequest:
     history = value.get("messages")
     if not isinstance(history, list) or not all(isinstance(message, dict) for message in history):
         raise _malformed("/messages", "Expected a list of messages.")
+    new = _trailing(history)
+    if len(new) > MANY:
+        raise _invalid("/messages", f"At most {MANY} new messages can be sent at once.")
     return RunRequest(
-        thread=_string(value, "threadId"),
-        run=_string(value, "runId"),
-        said=tuple(_said(message, f"/messages/{i}") for i, message in _trailing(history)),
+        thread=_id(value, "threadId"),
+        run=_id(value, "runId"),
+        said=tuple(_said(message, f"/messages/{i}") for i, message in new),
         resume=tuple(_resume(value.get("resume"))),
         history=frozenset(
             message["id"]
@@ -86,9 +93,9 @@ async def take(chat: Conversation[Any], log: Log, request: RunRequest) -> Taken:
     A wrong answer leaves its question open, and then no message is taken either: the user will want to see why.
     What is not open is warned about. Raises `Refused` only as long as nothing was recorded.
     """
-    taken = Taken()
+    taken, asked = Taken(), Known(log).asks
     for entry in request.resume:
-        await _answer(chat, log, entry, taken)
+        await _answer(chat, asked, entry, taken)
     known = {e.body.id for e in log.entries if isinstance(e.body, User)}
     fresh = [said for said in request.said if said.id not in known]
     if taken.errors:
@@ -114,9 +121,9 @@ class NotTaken(Refused):
         super().__init__("The message was not taken, because an answer that came with it was refused.")
 
 
-async def _answer(chat: Conversation[Any], log: Log, entry: core.ResumeEntry, taken: Taken) -> None:
+async def _answer(chat: Conversation[Any], asked: Container[str], entry: core.ResumeEntry, taken: Taken) -> None:
     try:
-        if entry.interrupt_id not in Known(log).asks:
+        if entry.interrupt_id not in asked:
             raise NotFound
         if entry.status == "cancelled":
             await chat.skip(entry.interrupt_id)
@@ -158,6 +165,8 @@ def _said(message: Json, pointer: str) -> Said:
 def _resume(listed: Json) -> Iterator[core.ResumeEntry]:
     if not isinstance(listed, list | None):
         raise _malformed("/resume", "Expected a list of answers.")
+    if listed and len(listed) > MANY:
+        raise _invalid("/resume", f"At most {MANY} answers can be sent at once.")
     for i, entry in enumerate(listed or ()):
         pointer = f"/resume/{i}"
         if not isinstance(entry, dict):
@@ -175,12 +184,16 @@ def _string(owner: Json, name: str, pointer: str = "") -> str:
     return value
 
 
-def _id(owner: Json, name: str, pointer: str) -> str:
+def _id(owner: Json, name: str, pointer: str = "") -> str:
     chosen = _string(owner, name, pointer)
-    if len(chosen) > 200:
-        raise _malformed(f"{pointer}/{name}", "Expected up to 200 characters.")
+    if not is_id(chosen):
+        raise _invalid(f"{pointer}/{name}", ID_RULE)
     return chosen
 
 
 def _malformed(pointer: str, message: str) -> Rejected:
-    return Rejected("The request is not a RunAgentInput.", faults=[Fault(pointer, message, "invalid-request")])
+    return _invalid(pointer, message, "The request is not a RunAgentInput.")
+
+
+def _invalid(pointer: str, message: str, told: str = "") -> Rejected:
+    return Rejected(told, faults=[Fault(pointer, message, "invalid-request")])

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from yourcall import agui
 from yourcall.engine import Engine
-from yourcall.web.bodies import ID_RULE, LIMIT, is_id, read_json
-from yourcall.web.problems import InvalidRequest, TooLarge
+from yourcall.web.bodies import LIMIT, read_json
+from yourcall.web.problems import TooLarge
 from yourcall.web.streams import Streams
 from yourcall.web.users import user_of
 
@@ -31,8 +31,6 @@ class Runs:
         one that brings nothing new, as after a reload, and it finds its open questions again.
         """
         asked = agui.read(await read_json(request, limit=HISTORY_LIMIT))
-        if not is_id(asked.thread):
-            raise InvalidRequest("/threadId", ID_RULE)
         if asked.weight > LIMIT:
             raise TooLarge(LIMIT)
         return self._streams.run(self._engine.conversation(asked.thread, user=user_of(request)), asked)
