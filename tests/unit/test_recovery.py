@@ -17,7 +17,7 @@ import pytest
 
 from tests.scene import Say, Scene
 from tests.unit.dying import TOOLS
-from yourcall import Context, Tool, tool
+from yourcall import Context, Tool, loop, tool
 from yourcall.entries import Answered, Asked, Began, Effect, Result, Run
 from yourcall.log import INTERRUPTED, MAX_BEGINNINGS, Done, Waiting
 
@@ -364,6 +364,34 @@ async def test_a_body_that_a_shutdown_cuts_off_has_not_failed(scene: Scene, capl
         assert await p.rest() == Done()
         assert await p.content() == "ended"
     assert body.entered == 2
+
+
+async def test_a_body_that_lost_its_lease_is_cut_off(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runner looks at the head now and then: it does not go on in vain, its `finally` blocks run."""
+    monkeypatch.setattr(loop, "POLL_SECONDS", 0.01)
+    cleaned, second = anyio.Event(), Body()
+    entered: list[int] = []
+
+    @tool
+    async def t(ctx: Context) -> str:
+        entered.append(1)
+        if len(entered) > 1:
+            return await second()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            cleaned.set()
+        return "never"
+
+    async with scene.process(t) as old:
+        await old.chat.post("go")
+        await old.until(Began)
+        scene.pass_lease()
+        async with scene.process(t) as new:
+            await cleaned.wait()
+            second.go.set()
+            assert await new.rest() == Done()
+            assert await new.content() == "ended"
 
 
 async def test_a_worker_thread_that_lost_its_lease_finishes_in_vain(scene: Scene) -> None:
