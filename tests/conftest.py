@@ -30,6 +30,11 @@ def free_port() -> Callable[[], int]:
     return take
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a browser come last: from its first use on, Playwright's sync API runs an event loop in this thread."""
+    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
+
+
 def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     if report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
