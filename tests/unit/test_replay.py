@@ -17,7 +17,7 @@ import pytest
 from tests.scene import Say, Scene
 from yourcall import Check, Context, ProgrammingError, Rejected, ReplayMismatch, ToolError, tool
 from yourcall.entries import Asked, Closed, Effect, Result
-from yourcall.errors import Changed, CheckFailed, Paused
+from yourcall.errors import AlreadyAnswered, Changed, CheckFailed, NotFound, Paused
 from yourcall.errors import Closed as ClosedError
 from yourcall.log import Done, Waiting
 from yourcall.replay import MISMATCH
@@ -273,22 +273,24 @@ async def test_a_sibling_goes_on_while_one_pauses(scene: Scene) -> None:
         assert await p.content("call_1_2") == "slow"
 
 
-async def test_finally_blocks_of_a_paused_body_run(scene: Scene) -> None:
-    """What the body holds is let go while it waits for its user."""
-    held: list[str] = []
+async def test_a_question_is_recorded_once_its_body_has_unwound(scene: Scene) -> None:
+    """What the body holds is let go before anybody can answer: a look with an answer never meets a running body."""
+    unwinding, go = anyio.Event(), anyio.Event()
 
     @tool
     async def t(ctx: Context) -> str:
-        held.append("open")
         try:
             return ctx.ask(Say("A"))
         finally:
-            await anyio.lowlevel.checkpoint()
-            held.append("closed")
+            unwinding.set()
+            await go.wait()
 
     async with scene.process(t) as p:
-        await p.say()
-        assert held == ["open", "closed"]
+        await p.chat.post("go")
+        await unwinding.wait()
+        assert not await p.bodies(Asked)
+        go.set()
+        assert isinstance(await p.rest(), Waiting)
 
 
 # --------------------------------------------------------------------------- exceptions become results
@@ -500,6 +502,34 @@ async def test_a_probe_looks_and_changes_nothing(scene: Scene) -> None:
         assert await p.chat.log() == before
         assert len(executions) == 5
         assert isinstance(await p.rest(), Waiting)
+
+
+async def test_what_the_log_decides_needs_no_probe(scene: Scene) -> None:
+    """An answer that is recorded, to a question that is closed, or of somebody else executes no body."""
+    executions: list[int] = []
+
+    @tool
+    def t(ctx: Context) -> Any:
+        executions.append(1)
+        return [ctx.interrupt("x"), ctx.ask(Say("B")), ctx.ask(Say("C"))]
+
+    async with scene.process(t) as p:
+        await p.say()
+        first = await p.open()
+        await p.answer({"a": 1, "b": [2]}, first)
+        second = await p.open()
+        await p.skip(second)
+        count = len(executions)
+        assert (await p.chat.answer(first.id, {"b": [2], "a": 1})).interrupt == first.id  # the same JSON value
+        with pytest.raises(AlreadyAnswered):
+            await p.chat.answer(first.id, {"a": 1, "b": [True]})
+        with pytest.raises(ClosedError):
+            await p.chat.answer(second.id, "b")
+        with pytest.raises(NotFound):
+            await p.engine.answer(second.id, "b", user="bob")
+        with pytest.raises(NotFound):
+            await p.chat.answer("f" * 32, "b")
+        assert len(executions) == count
 
 
 async def test_a_probe_begins_no_effect_and_takes_recorded_ones(scene: Scene) -> None:
