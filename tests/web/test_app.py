@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from fastapi import HTTPException
 from httpx import AsyncClient
 
 from tests.web.agents import engine_of
@@ -107,6 +108,33 @@ async def test_a_route_that_is_none_is_a_problem_too(served: Served) -> None:
     missing, wrong = await ada.get("/nowhere"), await ada.put("/conversations")
     assert (missing.status_code, missing.json()["type"]) == (404, "urn:yourcall:problem/not-found")
     assert (wrong.status_code, wrong.json()["type"]) == (405, "urn:yourcall:problem/method-not-allowed")
+
+
+@pytest.mark.parametrize(
+    ("status", "slug", "headers"),
+    [
+        (403, "forbidden", {}),
+        (429, "too-many-requests", {"Retry-After": "30"}),
+        (407, "proxy-authentication-required", {"Proxy-Authenticate": "Basic"}),
+        (418, "im-a-teapot", {}),
+        (499, "refused", {}),
+    ],
+)
+async def test_what_the_app_refuses_keeps_its_name_and_its_headers(
+    status: int, slug: str, headers: dict[str, str]
+) -> None:
+    """A dependency of the app's own may refuse for its own reasons: none of them is "not found"."""
+
+    async def nobody() -> str:
+        raise HTTPException(status, "Not now.", headers)
+
+    engine = engine_of()
+    async with serve_app(create_app(engine, user=nobody), engine) as served:
+        response = await (await served.client(served.url)).get("/conversations")
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+    body = response.json()
+    assert (body["type"], body["detail"]) == (f"urn:yourcall:problem/{slug}", "Not now.")
+    assert {name: response.headers[name] for name in headers} == headers
 
 
 async def test_the_endpoints_are_described(served: Served) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -67,7 +68,7 @@ def create_app(
             return JsonResponse({"status": "draining"}, 503, {"Retry-After": "2"})
         return JsonResponse({"status": "ready"})
 
-    app.add_exception_handler(HTTPException, _no_such_route)
+    app.add_exception_handler(HTTPException, _refused)
     if user is None:
         app.add_middleware(Visitors, secret=secret or secrets.token_bytes(32))
         app.add_middleware(LoopbackOnly)
@@ -75,13 +76,23 @@ def create_app(
     return app
 
 
-async def _no_such_route(request: Request, error: Exception) -> Response:
-    """What the app itself refuses looks like what the router refuses."""
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the app itself refuses, or its `user`, looks like what the router refuses; its headers stay."""
     assert isinstance(error, HTTPException)
-    refusal = Refused(error.detail)
-    refusal.slug = "method-not-allowed" if error.status_code == 405 else "not-found"
-    refusal.status = error.status_code
-    return ProblemResponse(refusal)
+    refusal = Refused(str(error.detail))
+    refusal.slug, refusal.status = _slug(error.status_code), error.status_code
+    response = ProblemResponse(refusal)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _slug(status: int) -> str:
+    """The status in words, as a problem's type: `too-many-requests`."""
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:  # a status that only its server knows
+        return "refused"
+    return phrase.lower().replace("'", "").replace(" ", "-")
 
 
 class SecurityHeaders:
