@@ -57,7 +57,10 @@ def decode(data: Json, hint: object = None) -> Any:
 
 
 def plain(data: Json) -> Json:
-    """A stored value as it is shown: without tags, a class as its fields, text for what JSON lacks."""
+    """A stored value as it is shown: without tags, a class as its fields, text for what JSON lacks.
+
+    An ask may have an encoding of its own, so what only looks like a tag is shown as it is.
+    """
     if type(data) is list:
         return [plain(item) for item in data]
     if type(data) is not dict:
@@ -65,16 +68,25 @@ def plain(data: Json) -> Json:
     if TAG not in data:
         return {name: plain(item) for name, item in data.items()}
     match data[TAG]:
-        case ["dict", members] | ["object" | "model", _, members, *_]:
+        case ["dict", dict(members)] | ["object" | "model", _, dict(members), *_]:
             return {name: plain(item) for name, item in members.items()}
-        case ["tuple" | "set" | "frozenset", items] | ["named", _, items]:
+        case ["tuple" | "set" | "frozenset", list(items)] | ["named", _, list(items)]:
             return plain(items)
-        case ["enum" | "flag", *_, shown]:
+        case ["datetime" | "time", str(), *_]:
+            return _moment(data)
+        case ["enum" | "flag", *_, shown] | [
+            "int" | "float" | "bytes" | "decimal" | "uuid" | "date" | "timedelta",
+            shown,
+        ]:
             return shown
-        case ["datetime" | "time", *_]:
-            return _read(data, None).isoformat()
-        case [_, text]:
-            return text
+    return data
+
+
+def _moment(data: Json) -> Json:
+    try:
+        return decode(data).isoformat()
+    except ReplayMismatch:
+        return data
 
 
 # --------------------------------------------------------------------------- writing

@@ -431,3 +431,12 @@ def test_a_stored_value_is_shown_without_its_tags(name: str, shown: Any) -> None
     """A page that has no Python reads the recorded answer as the client might have sent it."""
     value, hint = SAMPLES[name]
     assert plain(through_json(encode(value, hint))) == shown
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [5, None, [], {}, ["dict", 5], ["model", "M", [1]], ["tuple", 1], ["datetime", 5], ["datetime", "x"], ["new", 1]],
+)
+def test_what_only_looks_like_a_tag_is_shown_as_it_is(tag: Any) -> None:
+    """An ask that encodes its answers itself may keep whatever its client sent: nothing of it breaks a page."""
+    assert plain({"$": tag}) == {"$": tag}
