@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -18,9 +18,11 @@ from tests.web.agents import Pick, asked, engine_of, free, pick, quick
 from tests.web.serving import PREFIX, Frame, Served, User, serve, until
 from yourcall import Agent, Context, Engine, tool
 from yourcall.bus.local import LocalBus
+from yourcall.entries import Entry
 from yourcall.events import Event
 from yourcall.log import ToolMessage, UserMessage, transcript
-from yourcall.ports import Finished, Key, ModelEvent, ModelRequest, TextDelta
+from yourcall.ports import Appended, Finished, Key, ModelEvent, ModelRequest, Row, TextDelta
+from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -67,11 +69,15 @@ class GatedModel:
         self.pieces = pieces
         self.gates = [anyio.Event() for _ in pieces]
         self.done = anyio.Event()
+        self.asked = False
+        self.said = 0
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.asked = True
         for gate, piece in zip(self.gates, self.pieces, strict=True):
             await gate.wait()
             yield TextDelta(piece)
+            self.said += 1
         await self.done.wait()
         yield Finished(text="".join(self.pieces))
 
@@ -218,12 +224,29 @@ async def test_a_reader_that_leaves_stops_nothing() -> None:
 
 
 async def test_not_a_word_is_missed() -> None:
-    """The model speaks at once: whoever asked by AG-UI listens already, and reads it piece by piece."""
-    async with serve(engine_of(["One two three four."])) as served:
+    """The model speaks before its request is taken whole: whoever sent it listens already, and reads each piece."""
+    model, spoke = GatedModel("Hello ", "world"), anyio.Event()
+
+    class SlowStore(SQLiteStore):
+        """Keeps the second message waiting until the model has begun to answer the first."""
+
+        async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row, **options: Any) -> Appended:
+            if any(entry.ref == "m2" for entry in entries):
+                await spoke.wait()
+            return await super().append(key, head, entries, row, **options)
+
+    async def speak() -> None:
+        await until(lambda: model.asked)
+        model.gates[0].set()
+        await until(lambda: model.said)
+        spoke.set()
+
+    async with serve(Engine(Agent(model), SlowStore(":memory:"))) as served, anyio.create_task_group() as tasks:
         ada = await served.user("ada")
-        frames = await ada.run("c1", [message("Hi")])
-        pieces = [frame.event["delta"] for frame in frames if frame.type == "TEXT_MESSAGE_CONTENT"]
-        assert pieces == ["One ", "two ", "three ", "four."]
+        tasks.start_soon(speak)
+        async with ada.agui("c1", [message("Hi"), message("You?", "m2")]) as reader:
+            await reader.read(until=lambda frame: frame.type == "TEXT_MESSAGE_CONTENT")
+            assert reader.frames[-1].event["delta"] == "Hello "
 
 
 async def test_B7_a_request_is_taken_whole_though_its_sender_leaves() -> None:

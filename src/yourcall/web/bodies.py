@@ -45,7 +45,7 @@ async def read_json(request: Request, *, limit: int = LIMIT, optional: bool = Fa
 
 async def _read(request: Request, limit: int) -> bytes:
     announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and (len(announced) > 15 or int(announced) > limit):
+    if announced.isdecimal() and int(announced) > limit:
         raise TooLarge(limit)
     data = bytearray()
     async for chunk in request.stream():
