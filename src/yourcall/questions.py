@@ -71,6 +71,7 @@ class Questions(Ask[tuple[QuestionAnswer, ...]]):
     """
 
     kind = "questions"
+    payload_says_all = True
     answer_type = tuple[QuestionAnswer, ...]
 
     def __init__(
@@ -95,19 +96,7 @@ class Questions(Ask[tuple[QuestionAnswer, ...]]):
         return {"questions": [_drawn(question) for question in self.questions]}
 
     def schema(self) -> Json:
-        count = len(self.questions)
-        answers = {
-            "type": "array",
-            "prefixItems": [_answer_schema(question) for question in self.questions],
-            "minItems": count,
-            "maxItems": count,
-        }
-        return {
-            "type": "object",
-            "properties": {"answers": answers},
-            "required": ["answers"],
-            "additionalProperties": False,
-        }
+        return answer_schema(self.payload())
 
     def identity(self) -> Json:
         return [[q.prompt, q.header, q.multi, [option.label for option in q.options]] for q in self.questions]
@@ -148,18 +137,35 @@ def _drawn(question: Question) -> Json:
     return head | ({"multi": True} if question.multi else {}) | {"options": options}
 
 
-def _answer_schema(question: Question) -> Json:
-    labels = [option.label for option in question.options]
+def answer_schema(payload: Json) -> Json:
+    """JSON Schema of the answer to questions, as it follows from what their card draws."""
+    drawn = payload["questions"]
+    answers = {
+        "type": "array",
+        "prefixItems": [_one_schema(**question) for question in drawn],
+        "minItems": len(drawn),
+        "maxItems": len(drawn),
+    }
+    return {
+        "type": "object",
+        "properties": {"answers": answers},
+        "required": ["answers"],
+        "additionalProperties": False,
+    }
+
+
+def _one_schema(prompt: str, options: Sequence[Json], multi: bool = False, **_: Json) -> Json:
+    labels = [option["label"] for option in options]
     words = {"type": ["string", "null"], "maxLength": MAX_WORDS}
     selected = {
         "type": ["array", "null"],
         "items": {"type": "string", "enum": labels},
         "uniqueItems": True,
-        "maxItems": len(labels) if question.multi else 1,
+        "maxItems": len(labels) if multi else 1,
     }
     return {
         "type": "object",
-        "title": question.prompt,
+        "title": prompt,
         "properties": {"selected": selected, "other": words, "note": words, "skipped": {"type": ["boolean", "null"]}},
         "additionalProperties": False,
     }

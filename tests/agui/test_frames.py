@@ -172,13 +172,13 @@ def test_a_user_s_message_is_told_to_every_listener() -> None:
 
 
 def test_a_closed_question_says_how() -> None:
-    """Never as another ending; a note goes along, an answer does where its kind lets it be seen."""
+    """Never as another ending; a note goes along, and so does an answer."""
     form = question(1, kind="form", ask={"title": "Who?", "schema": {}})
     happened = log(step("call-1", "call-2"), Asked(form), Asked(question(2)), answered(1, {"n": 0}), answered(2))
     closed = [e["value"] for e in events(stream(*happened.entries)) if e.get("name") == "yourcall.closed"]
     assert closed == [
         {"id": "ask-1", "ending": {"kind": "answered", "answer": {"n": 0}}},
-        {"id": "ask-2", "ending": {"kind": "answered"}},
+        {"id": "ask-2", "ending": {"kind": "answered", "answer": "red"}},
     ]
     [skipped] = events(encoder().encode(log(Closed("ask-1", "call-1", "skipped", "not now")).entries[0]))
     assert skipped["value"]["ending"] == {"kind": "skipped", "note": "not now"}

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from tests.agui.streams import MESSAGE, answered, log, question, result, step, superseded, waiting
 from yourcall.agui import faults, interrupts, messages
-from yourcall.asks import shown
+from yourcall.asks import Ask, shown
 from yourcall.entries import Asked, Closed, Entry, Json, User
 from yourcall.errors import CheckFailed, Fault, Rejected
 from yourcall.forms import Form
@@ -83,12 +83,46 @@ def test_every_question_is_listed_with_what_became_of_it() -> None:
         ("form", {"title": "T", "schema": {"type": "object"}}, {"type": "object"}),
         ("interrupt", {"name": "n", "reason": None}, None),
         ("odd", ["no", "object"], None),
+        ("odd", {"schema": "public"}, None),
     ],
 )
 def test_a_question_says_which_answers_it_takes(kind: str, ask: Json, expected: Json) -> None:
     """A client that does not know the kind can draw a form; where anything goes, nothing is said."""
     [one] = interrupts(log(step("call-1"), Asked(question(1, kind=kind, ask=ask))))
     assert one.get("responseSchema") == expected
+
+
+class Seat(Ask[date]):
+    """A kind that nobody knows: what it takes is not what it shows, and not what it keeps."""
+
+    kind = "seat"
+    answer_type = date
+
+    def payload(self) -> Json:
+        return {"rows": 9}
+
+    def schema(self) -> Json:
+        return {"type": "object", "properties": {"day": {"type": "string"}}}
+
+    def parse(self, answer: Json) -> date:
+        return date.fromisoformat(answer["day"])
+
+
+def test_a_kind_of_ones_own_says_which_answers_it_takes_and_shows_them() -> None:
+    """Its schema was recorded with it, so no code of its own is needed; its answer has no trace of classes."""
+    ask = Seat()
+    asked = question(1, kind=ask.kind, ask=shown(ask), schema=ask.schema())
+    full = log(step("call-1"), Asked(asked), answered(1, ask.encode(ask.parse({"day": "2026-12-24"}))))
+    [one] = interrupts(full)
+    assert one["responseSchema"] == ask.schema()
+    assert one["metadata"]["yourcall"]["ending"] == {"kind": "answered", "answer": "2026-12-24"}
+
+
+@pytest.mark.parametrize("sent", ["red", None, {"$": 5}, {"$": ["dict", {"a": 1}]}, {"$": ["dict", 5]}])
+def test_the_answer_to_a_raw_interrupt_is_shown_as_it_was_sent(sent: Json) -> None:
+    """Any JSON is an answer, also what looks like the log's own marks."""
+    [one] = interrupts(log(step("call-1"), Asked(question(1)), answered(1, sent)))
+    assert one["metadata"]["yourcall"]["ending"] == {"kind": "answered", "answer": sent}
 
 
 def test_questions_take_one_answer_each() -> None:
@@ -104,8 +138,9 @@ def test_questions_take_one_answer_each() -> None:
     answers = one["responseSchema"]["properties"]["answers"]
     assert (answers["minItems"], answers["maxItems"]) == (2, 2)
     walls, colours = (item["properties"]["selected"] for item in answers["prefixItems"])
-    assert walls == {"type": "array", "items": {"enum": ["North", "South"]}, "maxItems": 2}
-    assert (colours["items"], colours["maxItems"]) == ({"enum": ["Red", "Blue"]}, 1)
+    assert (walls["items"]["enum"], walls["maxItems"]) == (["North", "South"], 2)
+    assert (colours["items"]["enum"], colours["maxItems"]) == (["Red", "Blue"], 1)
+    assert one["responseSchema"] == ask.schema()
 
 
 def test_the_answer_to_questions_is_shown_as_it_was_sent() -> None:

@@ -218,7 +218,7 @@ async def test_a_second_different_answer_is_refused_with_the_first_one_s_ending(
     assert first.json() == again.json() == {"id": one, "ending": {"kind": "answered"}}
     detail = "This question was already answered."
     for late in (await ada.answer(one, {"pick": "blue"}), await ada.post(f"/interrupts/{one}/skip")):
-        problem(late, 409, "already-answered", detail, ending={"kind": "answered"})
+        problem(late, 409, "already-answered", detail, ending={"kind": "answered", "answer": "red"})
 
 
 async def test_an_answer_to_another_version_of_the_question_is_refused(ada: User) -> None:

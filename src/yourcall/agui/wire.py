@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from ag_ui import core
@@ -12,7 +12,8 @@ from yourcall import entries
 from yourcall.entries import Answered, Asked, Assistant, Closed, Entry, Json, Result, User
 from yourcall.errors import Fault, Refused, Rejected
 from yourcall.log import Log
-from yourcall.values import decode
+from yourcall.questions import answer_schema
+from yourcall.values import plain
 
 REASON: Final = "input_required"
 """Why a run was interrupted. With `tool_call`, some clients would make up a tool's result from the raw answer."""
@@ -46,16 +47,12 @@ def interrupts(log: Log) -> list[Json]:
 
 
 def ending(body: Answered | Closed, interrupt: entries.Interrupt | None = None) -> Json:
-    """How a question closed. The answer is shown, in the form in which it was sent, where the kind lets it be."""
+    """How a question closed; with the question, also what was answered, as far as possible as it was sent."""
     if isinstance(body, Closed):
         return {"kind": body.ending} | ({"note": body.note} if body.note else {})
-    match interrupt:
-        case entries.Interrupt(kind="questions"):
-            return {"kind": "answered", "answer": {"answers": body.value}}
-        case entries.Interrupt(kind="form"):
-            return {"kind": "answered", "answer": _sent(body.value)}
-        case _:
-            return {"kind": "answered"}
+    if interrupt is None:
+        return {"kind": "answered"}
+    return {"kind": "answered", "answer": _shown(interrupt.kind, body.value)}
 
 
 def faults(refusal: Refused) -> list[Json]:
@@ -97,7 +94,7 @@ class Known:
             reason=REASON,
             tool_call_id=ask.call_id,
             message=ask.message or None,
-            response_schema=_answer_schema(ask),
+            response_schema=_schema(ask),
             expires_at=_iso(ask.expires_at),
             metadata={
                 "yourcall": {name: value for name, value in ours.items() if value is not None}
@@ -143,42 +140,25 @@ def _iso(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _sent(stored: Json) -> Json:
-    """A form's recorded answer as it was sent: its fields, without the classes that the log remembers them by."""
-    match stored:
-        case {"$": ["model", _, dict(fields), *_]}:
-            return {name: _sent(value) for name, value in fields.items()}
-        case {"$": ["enum", _, name, *value]}:
-            return value[0] if value else name
-        case {"$": _}:
-            plain = decode(stored)
-            return plain.isoformat() if isinstance(plain, date) else str(plain)
-        case list(items):
-            return [_sent(item) for item in items]
+def _shown(kind: str, stored: Json) -> Json:
+    """A recorded answer, without the classes that the log remembers it by."""
+    match kind:
+        case "questions":
+            return {"answers": stored}
+        case "interrupt":
+            return stored  # the client's own JSON, in which nothing stands for a class
         case _:
-            return stored
+            return plain(stored)
 
 
-def _answer_schema(ask: entries.Interrupt) -> Json:
-    """JSON Schema of the answer, for clients that draw a form of their own."""
+def _schema(ask: entries.Interrupt) -> Json:
+    """JSON Schema of the answer, for whoever draws a form of their own; None where anything is an answer."""
     match ask:
-        case entries.Interrupt(kind="questions", ask={"questions": list(questions)}):
-            answers = {
-                "type": "array",
-                "prefixItems": [_question_schema(**question) for question in questions],
-                "minItems": len(questions),
-                "maxItems": len(questions),
-            }
-            return {"type": "object", "properties": {"answers": answers}, "required": ["answers"]}
-        case entries.Interrupt(ask={"schema": dict(schema)}):
+        case entries.Interrupt(schema=dict(schema)):
             return schema
+        case entries.Interrupt(kind="questions"):
+            return answer_schema(ask.ask)
+        case entries.Interrupt(kind="form"):
+            return ask.ask["schema"]
         case _:
             return None
-
-
-def _question_schema(prompt: str, options: Sequence[Json], multi: bool = False, **_: Json) -> Json:
-    labels = [option["label"] for option in options]
-    words = {"type": ["string", "null"]}
-    selected = {"type": "array", "items": {"enum": labels}, "maxItems": len(labels) if multi else 1}
-    properties = {"selected": selected, "other": words, "note": words, "skipped": {"type": "boolean"}}
-    return {"type": "object", "title": prompt, "properties": properties}

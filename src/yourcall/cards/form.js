@@ -35,7 +35,7 @@ export class YcForm extends HTMLElement {
   set interrupt(interrupt) {
     this.#interrupt = interrupt;
     const { ask, ending } = interrupt.metadata.yourcall;
-    const fields = properties(ask?.schema ?? interrupt.responseSchema ?? {});
+    const fields = properties(interrupt.responseSchema ?? {});
     const title = ask?.title || interrupt.message || ask?.name;
     const heading = title ? [h("p", { class: "yc-prompt", dir: "auto" }, title)] : [];
     this.replaceChildren(...heading, ...explained(ask?.reason));
@@ -238,16 +238,23 @@ function amiss({ minItems = 0, maxItems = Infinity }, required, value) {
 
 // --------------------------------------------------------------------------- what was
 
-/** What a raw interrupt gives as its reason, as text for people. @param {any} reason */
+/** JSON that has no schema, such as a raw interrupt's reason, as text for people. @param {any} reason */
 function explained(reason) {
   if (reason === null || reason === undefined) return [];
   if (typeof reason !== "object") return [h("p", { class: "yc-text", dir: "auto" }, String(reason))];
   return [pairs(Object.entries(reason).map(([name, value]) => [name, shown(value)]))];
 }
 
-/** @param {Property[]} fields @param {any} answer */
+/**
+ * By the fields, if it has no others: what a kind of one's own keeps may differ from what it takes.
+ *
+ * @param {Property[]} fields @param {any} answer
+ */
 function answered(fields, answer) {
   if (answer === undefined || answer === null) return [];
+  const isObject = typeof answer === "object" && !Array.isArray(answer);
+  const fits = isObject && Object.keys(answer).every((key) => fields.some(({ name }) => name === key));
+  if (!fits && fields[0]?.pointer !== "") return explained(answer);
   return [pairs(fields.map(({ name, pointer, schema }) =>
     [schema.title ?? name, words(pointer === "" ? answer : answer[name], schema)]))];
 }

@@ -156,8 +156,9 @@ const offered = ({ label, description, recommended }) => [
  * @param {Question} question @param {Answer} [answer]
  */
 function drawn(question, answer) {
+  const selected = [answer?.selected ?? []].flat(); // what answers a raw interrupt may be anything
   const offers = question.options.map(({ label }) => {
-    const chosen = answer?.selected?.includes(label);
+    const chosen = selected.includes(label);
     const remark = chosen && h("span", { class: "yc-sr" }, ` (${strings.chosen})`);
     return h("li", { class: chosen && "yc-chosen", dir: "auto" }, label, remark);
   });

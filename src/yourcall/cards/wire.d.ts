@@ -2,7 +2,7 @@
  * What goes over the wire, and what the elements are to each other. Types only: no browser ever loads this file.
  */
 
-/** How a question closed. `answer` is there, in the form in which it was sent, where its kind may be shown. */
+/** How a question closed. `answer` is what the log has of it, as far as possible as it was sent. */
 export interface Ending {
   kind: string;
   note?: string | null;
