@@ -11,6 +11,18 @@ tool results and its run id decide nothing. New messages of the user and answers
 
 from yourcall.agui.frames import Encoder, Frames
 from yourcall.agui.requests import RunRequest, Taken, read, take
-from yourcall.agui.wire import ending, faults, interrupts, messages
+from yourcall.agui.wire import ending, faults, interrupts, iso, messages
 
-__all__ = ["Encoder", "Frames", "RunRequest", "Taken", "ending", "faults", "interrupts", "messages", "read", "take"]
+__all__ = [
+    "Encoder",
+    "Frames",
+    "RunRequest",
+    "Taken",
+    "ending",
+    "faults",
+    "interrupts",
+    "iso",
+    "messages",
+    "read",
+    "take",
+]

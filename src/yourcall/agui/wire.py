@@ -95,7 +95,7 @@ class Known:
             tool_call_id=ask.call_id,
             message=ask.message or None,
             response_schema=_schema(ask),
-            expires_at=_iso(ask.expires_at),
+            expires_at=None if ask.expires_at is None else iso(ask.expires_at),
             metadata={
                 "yourcall": {name: value for name, value in ours.items() if value is not None}
                 | {"ending": ending(ended, ask) if ended else None}
@@ -134,9 +134,8 @@ def _tool(result: Result) -> core.ToolMessage:
     )
 
 
-def _iso(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
+def iso(seconds: float) -> str:
+    """A moment in Unix seconds, as the wire has it."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -39,7 +38,7 @@ class Conversations:
     async def list(self, request: Request) -> Response:
         """The user's conversations, the latest first."""
         listed = await self._engine.conversations(user=user_of(request))
-        rows = [{"id": one.id, "phase": one.phase, "updatedAt": _iso(one.updated_at)} for one in listed]
+        rows = [{"id": one.id, "phase": one.phase, "updatedAt": agui.iso(one.updated_at)} for one in listed]
         return JsonResponse({"conversations": rows})
 
     async def read(self, id: str, request: Request) -> Response:
@@ -116,7 +115,3 @@ def _after(request: Request, head: int) -> int:
     given = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     after = int(given) if re.fullmatch(r"[0-9]{1,15}", given) else 0
     return after if after <= head else 0
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
