@@ -25,9 +25,11 @@ Check: TypeAlias = Callable[[T], Awaitable[None] | None]
 
 
 class Ask(Generic[T]):
-    """The base of every ask. `to` names who may answer when it is not the conversation's owner."""
+    """The base of every ask. `to` is for somebody else than the conversation's owner; asking them is not built yet."""
 
     kind: ClassVar[str]
+    payload_says_all: ClassVar[bool] = False
+    """Whether the answer's schema follows from the payload, so that the log need not keep both."""
     answer_type: object = None
     """The type hint of `T`, by which stored answers get their classes back."""
     title: str = ""
@@ -64,6 +66,7 @@ class Raw(Ask[Json]):
     """`ctx.interrupt`: a name and a reason go out, the client's JSON comes back as it is."""
 
     kind = "interrupt"
+    payload_says_all = True
 
     def __init__(self, name: str, reason: Json = None) -> None:
         self.name, self.reason, self.title = name, reason, name

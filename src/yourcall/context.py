@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import math
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from yourcall import errors
 from yourcall.asks import Ask, Raw, digest, shown
 from yourcall.entries import Answered, Closed, Effect, Interrupt, Json, canonical
 from yourcall.log import CallLog
-from yourcall.tasks import to_the_end
+from yourcall.tasks import Tally, to_the_end
 from yourcall.values import decode, encode
 
 D = TypeVar("D", default=Any, covariant=True)
@@ -81,8 +82,8 @@ class Context(Generic[D]):
         self._names: set[str] = set()
         self._home: int | None = None
         self._sync = False
-        self._effects = 0
-        self._settled = anyio.Event()
+        self.effects = Tally()
+        """The effects in flight; a pause waits for them."""
         self.pending: Pending | None = None
         """Where the body paused: remembered, whatever the body made of it."""
         self.broken: errors.ProgrammingError | None = None
@@ -125,6 +126,10 @@ class Context(Generic[D]):
         self._enter("ask", at_home=True)
         if self._past is None:
             raise errors.Unavailable
+        if ask.to is not None:
+            raise self._break(f"This question is for {ask.to!r}: asking somebody else than the owner is not built yet.")
+        if expires_in is not None and not 0 < expires_in < math.inf:
+            raise self._break("expires_in is a number of seconds above 0.")
         key, occurrence = self._place(key)
         shown(ask)  # before anything else: it names what cannot be shown
         mark = digest(ask, key)
@@ -178,6 +183,7 @@ class Context(Generic[D]):
             ask=shown(ask),
             digest=mark,
             message=ask.title,
+            schema=None if ask.payload_says_all else ask.schema(),
             occurrence=occurrence,
             generation=generation,
             to=ask.to,
@@ -247,18 +253,9 @@ class Context(Generic[D]):
             await self._write(ended)
             return ended
 
-        with self._in_flight():
+        with self.effects.one():
             # From the record of its beginning to that of its end, neither a pause nor a cancel cuts it off.
             return _stored(await to_the_end(perform), hints)
-
-    @contextmanager
-    def _in_flight(self) -> Iterator[None]:
-        self._effects += 1
-        try:
-            yield
-        finally:
-            self._effects -= 1
-            self._settled.set()
 
     async def _write(self, effect: Effect) -> None:
         if self._record is not None:
@@ -299,12 +296,6 @@ class Context(Generic[D]):
         self._home = _place_of_execution(sync)
         yield
 
-    async def settled(self) -> None:
-        """Wait for effects that the body left in flight."""
-        while self._effects:
-            self._settled = anyio.Event()
-            await self._settled.wait()
-
     @property
     def leftover(self) -> bool:
         """Whether the body took some, but not all, of the answers that its log recorded for it."""
@@ -341,7 +332,9 @@ async def _run_effect(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ..
             value = await value
     except (KeyboardInterrupt, errors.Stale):
         raise
-    except BaseException as error:  # also a stray cancel, or `sys.exit`: whatever it was, the effect has ended
+    except anyio.get_cancelled_exc_class():  # the process ends, or the effect gave up half way: who knows
+        return Effect(begun.call, begun.name, begun.args, "unknown")
+    except BaseException as error:  # also `sys.exit`: whatever it was, the effect has ended
         return Effect(begun.call, begun.name, begun.args, "failed", error=type(error).__name__)
     finally:
         _effect.reset(token)

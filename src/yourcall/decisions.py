@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from yourcall.entries import Asked, Body, Closed, Ending, Interrupt, Result, Status, Stopped, User
+from yourcall.errors import Fault, Rejected
 from yourcall.errors import Waiting as WaitingOnUser
 from yourcall.log import INTERRUPTED, CallLog, Done, Log, phase
+from yourcall.texts import storable_text
 
 OnMessage: TypeAlias = Literal["supersede", "reject", "keep"]
 
@@ -26,6 +28,13 @@ def say(log: Log, text: str, message_id: str | None, policy: OnMessage) -> list[
         raise WaitingOnUser
     closing = supersede(log.interrupts) if policy == "supersede" else []
     return [*closing, User(text, message_id)]
+
+
+def require_storable(text: str, pointer: str) -> None:
+    """Raises `Rejected` for text that neither disk nor wire takes."""
+    if not storable_text(text):
+        words = "Text contains characters that cannot be stored."
+        raise Rejected(faults=[Fault(pointer, words, "invalid-text")])
 
 
 def supersede(interrupts: Iterable[Interrupt]) -> list[Body]:

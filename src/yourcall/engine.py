@@ -30,7 +30,7 @@ from yourcall.ports import Bus, Found, Key, Listed, Row, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
-from yourcall.tasks import to_the_end
+from yourcall.tasks import Tally, to_the_end
 
 log = logging.getLogger("yourcall")
 
@@ -38,14 +38,15 @@ D = TypeVar("D", default=Any)
 
 GRACE_SECONDS: Final = 20.0
 SWEEP_BATCH: Final = 100
+MAX_MISSES: Final = 1_000
+"""Questions that a probe did not find, remembered for the next try."""
 
 
 class Engine(Generic[D]):
     """Runs one agent's conversations on one store. Use it as `async with engine:`, or as an app's `lifespan`.
 
     `store` is a `Store`, or a name such as `"sqlite:///coach.db"`. `deps` is what tools find as `ctx.deps`: a
-    value, or a function of `(user, conversation_id)`, sync or async. `public_url` is where users reach this
-    server. `sweep_every` is in seconds.
+    value, or a function of `(user, conversation_id)`, sync or async. `sweep_every` is in seconds.
     """
 
     def __init__(
@@ -54,7 +55,6 @@ class Engine(Generic[D]):
         store: Store | str,
         *,
         deps: D | Callable[[str, str], D | Awaitable[D]] = None,  # type: ignore[assignment]  # for agents without
-        public_url: str | None = None,
         bus: Bus | None = None,
         sweep_every: float = 5.0,
     ) -> None:
@@ -64,19 +64,21 @@ class Engine(Generic[D]):
         bus = bus or local_bus()
         self.agent = agent
         self.store = store
-        self.public_url = public_url
         self.draining = False
         self._bus = bus
         self._runs = Runs(agent, store, bus, deps, self._carry_on)
         self._sweep_every = sweep_every
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
-        self._misses: set[str] = set()
+        self._misses: dict[str, None] = {}
+        self._writes = Tally()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stack = AsyncExitStack()
 
     # ----------------------------------------------------------------- life
 
     async def __aenter__(self) -> Self:
+        if self._tasks is not None:
+            raise errors.ProgrammingError("This engine is open already; open it once, where the app starts.")
         async with AsyncExitStack() as stack:
             await self.store.open()
             stack.push_async_callback(self.store.close)
@@ -93,6 +95,8 @@ class Engine(Generic[D]):
         try:
             await self.drain(GRACE_SECONDS if error is None else 0)
         finally:  # also if we are cancelled ourselves
+            with anyio.CancelScope(shield=True):
+                await self._writes.none()
             if self._tasks:
                 self._tasks.cancel_scope.cancel()
             await self._stack.aclose()
@@ -108,10 +112,11 @@ class Engine(Generic[D]):
         """Take no new work from now on, and give the running runs `grace` seconds to end.
 
         What is not over by then is cut off when the engine closes; the next process that opens the store carries it on.
+        An effect of `ctx.once` in flight is waited for all the same: nobody could say whether it happened.
         """
         self.draining = True
         with anyio.move_on_after(grace):
-            await self._runs.over()
+            await self._runs.going_on.none()
 
     # ----------------------------------------------------------------- conversations and answers
 
@@ -185,12 +190,16 @@ class Engine(Generic[D]):
             gone = f"The tool {one.call.tool} does not exist any more."
             await self.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", gone))
             raise errors.Closed("unavailable")
-        ctx = (await self._runs.contexts(record.key))(one, None)
-        pending = await probe(tool, ctx, one.call.args, interrupt)
+        try:
+            contexts = await self._runs.contexts(record.key)
+        except Exception:
+            log.exception("The deps for the check of an answer could not be made")
+            raise errors.CheckFailed from None
+        pending = await probe(tool, contexts(one, None), one.call.args, interrupt)
         if pending is None:
             await self._missed(record, interrupt)
             raise errors.Changed
-        self._misses.discard(interrupt.id)
+        self._misses.pop(interrupt.id, None)
         if pending.interrupt.id != interrupt.id:
             await self.write(record, lambda log, now: ask(log, now, pending, self.agent))
             raise errors.Changed
@@ -198,10 +207,12 @@ class Engine(Generic[D]):
 
     async def _missed(self, record: Record, interrupt: Interrupt) -> None:
         if interrupt.id in self._misses:
-            self._misses.discard(interrupt.id)
+            del self._misses[interrupt.id]
             await self.write(record, lambda log, now: decisions.give_up(interrupt, "changed", MISMATCH))
         else:
-            self._misses.add(interrupt.id)
+            self._misses[interrupt.id] = None
+            if len(self._misses) > MAX_MISSES:
+                del self._misses[next(iter(self._misses))]
 
     @asynccontextmanager
     async def _probing(self, call_id: str, key: Key) -> AsyncIterator[None]:
@@ -226,6 +237,7 @@ class Engine(Generic[D]):
         return await self._close(interrupt_id, user, "declined", note)
 
     async def _close(self, interrupt_id: str, user: str, ending: Ending, note: str | None) -> Closed:
+        decisions.require_storable(note or "", "/note")
         found = await self.find(interrupt_id, user=user)
         try:
             if found.ending is None:
@@ -270,7 +282,8 @@ class Engine(Generic[D]):
         if self.draining:
             raise errors.Busy
         try:
-            return await to_the_end(lambda: self._write(record, decide, resume))
+            with self._writes.one():
+                return await to_the_end(lambda: self._write(record, decide, resume))
         except errors.Stale:
             raise errors.NotFound("conversation") from None
 
@@ -288,6 +301,12 @@ class Engine(Generic[D]):
         self._bus.publish(key, events)
         self._runs.tell(key)
 
+    async def delete(self, key: Key) -> bool:
+        """Remove a conversation; a run of it in this process stops at once, one elsewhere at its next look."""
+        deleted = await self.store.delete(key)
+        self._runs.tell(key)
+        return deleted
+
     async def _carry_on(self, key: Key) -> None:
         if not self.draining:
             await self.expire(key)
@@ -296,11 +315,13 @@ class Engine(Generic[D]):
 
     async def sweep(self) -> None:
         """One pass: close what has expired, run what is runnable and held by nobody."""
-        for key in await self.store.due(SWEEP_BATCH):
-            try:
-                await self.expire(key)
-            except (errors.Refused, errors.NewerLog) as refusal:
-                log.warning("A conversation was not swept: %s", refusal)
+        last: Key | None = None
+        while due := await self.store.due(SWEEP_BATCH, last):
+            for last in due:
+                try:
+                    await self.expire(last)
+                except Exception:  # one that cannot be read keeps neither the engine nor the others from going on
+                    log.exception("The conversation %r of %r was not swept", last.id, last.owner)
 
     async def _sweep_forever(self) -> None:
         while True:
@@ -338,6 +359,7 @@ class Conversation(Generic[D]):
     async def _post(self, text: str, id: str | None) -> Sequence[Entry]:
         record = self._engine.record(self.key)
         policy = self._engine.agent.on_message
+        decisions.require_storable(text, "/text")
         try:
             written = await self._engine.write(record, lambda log, now: decisions.say(log, text, id, policy))
         except (DuplicateMessage, errors.Waiting):
@@ -394,4 +416,4 @@ class Conversation(Generic[D]):
 
     async def delete(self) -> bool:
         """Remove the conversation with all that belongs to it; False if there was none."""
-        return await self._engine.store.delete(self.key)
+        return await self._engine.delete(self.key)

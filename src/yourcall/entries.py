@@ -47,7 +47,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """One recorded ask of one tool call. `ask` is what its card draws; `expires_at` is in Unix seconds."""
+    """One recorded ask of one tool call. `ask` is what its card draws; `expires_at` is in Unix seconds.
+
+    `schema` is the answer's JSON Schema, kept where it does not follow from `ask`.
+    """
 
     id: str
     call_id: str
@@ -56,6 +59,7 @@ class Interrupt:
     ask: Json
     digest: str
     message: str = ""
+    schema: Json = None
     occurrence: int = 1
     generation: int = 0
     to: str | None = None

@@ -62,6 +62,9 @@ async def _follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenera
                 if entry.seq > last:
                     last = entry.seq
                     yield entry
+            if last and not snapshot.exists:
+                yield Ended(Done("deleted", message="This conversation was deleted."), last)
+                return
             if snapshot.row.phase != "run" and (ended := await _ended(store, key, last)):
                 yield ended
                 return

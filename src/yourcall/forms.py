@@ -63,6 +63,7 @@ class Form(Ask[M], Generic[M]):
     """
 
     kind = "form"
+    payload_says_all = True
 
     def __init__(
         self, model: type[M], title: str = "", check: Check[M] | None = None, *, to: str | None = None

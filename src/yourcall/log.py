@@ -40,7 +40,8 @@ MAX_BEGINNINGS: Final = 3
 """A call that began this often without a sign of progress is not begun again: it may be what kills the process."""
 
 LIMIT_SLACK: Final = 1.0
-"""Seconds that a question with a time limit may take to be appended before its limit is counted anew."""
+"""Seconds that a question with a time limit may take to be appended before its limit is counted anew; at each
+further attempt twice as many, or a slow store would never take it."""
 
 INTERRUPTED: Final = "This call was interrupted. It may or may not have happened."
 HELD: Final = "Not run: the user was asked something first, in the same step. Call it again if it is still wanted."
@@ -319,7 +320,7 @@ def admit(log: Log, body: Body, now: float, runner: str | None) -> errors.Refuse
     return None
 
 
-def holds_until(log: Log, bodies: Iterable[Body], now: float) -> float:
+def holds_until(log: Log, bodies: Iterable[Body], now: float, attempt: int) -> float:
     """The moment from which on it would be decided otherwise: an answer comes too late, a time limit began later."""
     moments = [math.inf]
     for body in bodies:
@@ -329,7 +330,7 @@ def holds_until(log: Log, bodies: Iterable[Body], now: float) -> float:
                 if interrupt and interrupt.expires_at is not None:
                     moments.append(interrupt.expires_at)
             case Asked(Interrupt(expires_at=float())):
-                moments.append(now + LIMIT_SLACK)
+                moments.append(now + LIMIT_SLACK * 2**attempt)
     return min(moments)
 
 

@@ -39,6 +39,8 @@ D = TypeVar("D", default=Any)
 
 POLL_SECONDS = 1.0
 """How often a run looks whether another process wrote to its log; within a process it is told."""
+PATIENCE_SECONDS = 15.0
+"""How long a run tries to record what it has, when the store is busy; well within its lease."""
 
 
 Contexts: TypeAlias = Callable[[CallLog | None, Callable[[Effect], Awaitable[None]] | None], Context[D]]
@@ -178,7 +180,16 @@ class Run(Generic[D]):
             raise errors.Stale from failure
 
     async def _write(self, decide: Decide) -> None:
-        await self.record.write(decide, runner=self.runner)
+        """Record what this run brought; a store that is busy is tried again, since nobody else can know it."""
+        deadline = anyio.current_time() + PATIENCE_SECONDS
+        while True:
+            try:
+                await self.record.write(decide, runner=self.runner)
+                return
+            except errors.Busy:
+                if anyio.current_time() >= deadline:
+                    raise
+            await anyio.sleep(0.1)
 
     # ----------------------------------------------------------------- what others write
 

@@ -53,10 +53,15 @@ class Snapshot:
     """A conversation as read at one moment `now` of the store's clock; one that does not exist has head 0."""
 
     now: float
-    exists: bool = False
+    place: int | None = None
+    """Which conversation of this id it is: one that is deleted and begun anew is another. None: there is none."""
     head: int = 0
     row: Row = field(default_factory=Row)
     entries: tuple[Entry, ...] = ()
+
+    @property
+    def exists(self) -> bool:
+        return self.place is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +105,19 @@ class Store(Protocol):
         """The row and the entries newer than `after`: all for 0, the tail for None."""
 
     async def append(
-        self, key: Key, head: int, entries: Sequence[Entry], row: Row, *, until: float = math.inf
+        self,
+        key: Key,
+        head: int,
+        entries: Sequence[Entry],
+        row: Row,
+        *,
+        place: int | None = None,
+        until: float = math.inf,
     ) -> Appended:
         """Append at `head` and set the row, in one synced transaction; `head` 0 creates the conversation.
 
-        From the moment `until` of the store's clock on, what was decided holds no more, and the append is lost.
+        `place` says which conversation of this id is meant, None any. From the moment `until` of the store's clock
+        on, what was decided holds no more, and the append is lost.
 
         A `row.lease` that differs in its runner from the stored one is taken only if the stored one is free or
         over; an equal runner keeps its stored `until`; None frees it. The index of interrupts is kept in the
@@ -115,13 +128,16 @@ class Store(Protocol):
         """Prolong a lease to `seconds` from now; False if this runner holds it no more."""
 
     async def release(self, key: Key, runner: str) -> None:
-        """Give the lease back, if this runner still holds it."""
+        """End the lease now, if this runner still holds it."""
 
     async def find(self, owner: str, interrupt_id: str) -> Found | None:
         """An interrupt of this owner, whatever became of it."""
 
-    async def due(self, limit: int) -> Sequence[Key]:
-        """Conversations for the sweep: something expired, or is runnable and nobody holds a live lease."""
+    async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
+        """Conversations for the sweep, in the order of their keys, those behind `after`.
+
+        Something in them has expired, or is runnable and nobody holds a live lease.
+        """
 
     async def conversations(self, owner: str, limit: int = 100) -> Sequence[Listed]:
         """The owner's conversations, the latest first."""

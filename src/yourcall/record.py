@@ -45,7 +45,7 @@ class Record:
         self.log = Log()
         self.row = Row()
         self.now = 0.0
-        self.exists = False
+        self._place: int | None = None
         self._loaded = False
         self._store, self._publish = store, publish
         self._lock = anyio.Lock()
@@ -57,7 +57,7 @@ class Record:
                 self._read(await self._store.load(self.key, after=0), Log())
 
     async def refresh(self) -> None:
-        """Read the tail, or what others have written since. Raises `Stale` if the conversation is gone."""
+        """Read the tail, or what others have written since. Raises `Stale` if the conversation was deleted."""
         async with self._lock:
             await self._refresh()
 
@@ -72,6 +72,7 @@ class Record:
         """
         async with self._lock:
             await self._refresh()
+            attempt = 0
             while True:
                 bodies = list(decide(self.log, self.now))
                 after = self._admitted(bodies, runner)
@@ -82,12 +83,13 @@ class Record:
                     after = after.plus(openings(after, started), self.now)
                 if after.head == self.log.head:
                     return Written()
-                match await self._append(after, lease, until=holds_until(self.log, bodies, self.now)):
+                match await self._append(after, lease, holds_until(self.log, bodies, self.now, attempt)):
                     case Appended.DONE:
                         return Written(self._advance(after, lease), started)
                     case Appended.DUPLICATE:
                         raise DuplicateMessage
                     case Appended.LOST:
+                        attempt += 1
                         await self._refresh()
 
     def _admitted(self, bodies: Sequence[Body], runner: str | None) -> Log:
@@ -110,11 +112,12 @@ class Record:
     async def _append(self, after: Log, lease: Lease | None, until: float) -> Appended:
         expiries = [i.expires_at for i in after.interrupts if i.expires_at is not None]
         row = Row(after.seen + 1, row_phase(phase(after)), min(expiries, default=None), lease)
-        return await self._store.append(self.key, self.log.head, after.after(self.log.head), row, until=until)
+        new = after.after(self.log.head)
+        return await self._store.append(self.key, self.log.head, new, row, place=self._place, until=until)
 
     def _advance(self, after: Log, lease: Lease | None) -> tuple[Entry, ...]:
         entries = after.after(self.log.head)
-        self.log, self.exists = after, True
+        self.log = after
         self.row = Row(after.seen + 1, row_phase(phase(after)), lease=lease)
         events: list[Event] = list(entries)
         now = phase(after)
@@ -127,9 +130,9 @@ class Record:
         self._read(await self._store.load(self.key, after=self.log.head if self._loaded else None), self.log)
 
     def _read(self, snapshot: Snapshot, known: Log) -> None:
-        if snapshot.head < known.head:
+        if snapshot.head < self.log.head or self._place not in (None, snapshot.place):
             raise errors.Stale
-        self.exists, self._loaded = snapshot.exists, True
+        self._place, self._loaded = snapshot.place, True
         self.log = Log(known.entries + snapshot.entries) if snapshot.entries else known
         self.row, self.now = snapshot.row, snapshot.now
 

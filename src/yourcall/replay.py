@@ -41,6 +41,8 @@ class Returned:
 
     content: Json
     status: Status = "ok"
+    broke: bool = False
+    """It raised something that is neither an ending nor a word to the model."""
 
 
 Landing: TypeAlias = Returned | Pending
@@ -54,7 +56,7 @@ async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
     except BaseException as error:
         landed, raised = _failed(tool, ctx, error), True
     with anyio.CancelScope(shield=True):
-        await ctx.settled()
+        await ctx.effects.none()
     if ctx.stale:
         raise ctx.stale
     if ctx.pending and not ctx.leftover:
@@ -83,7 +85,8 @@ def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returne
         case errors.YourcallError():
             return _error(str(leaf))
     log.error("The tool %s failed", tool.name, exc_info=error)
-    return _error(f"{tool.name} failed ({type(leaf).__name__}).")
+    text = f"{tool.name} failed ({type(leaf).__name__})."
+    return Returned({"ok": False, "error": storable(text)}, "failed", broke=True)
 
 
 def _unanswered(ending: errors.NotAnswered, on_skip: str) -> Returned:
@@ -116,7 +119,8 @@ def _cancelled() -> bool:
 async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interrupt) -> Pending | None:
     """The ask at which the body stands now, if it stands where the interrupt was recorded; None if it does not.
 
-    Another question at the same place is the caller's to see: its digest differs.
+    Another question at the same place is the caller's to see: its digest differs. Raises `CheckFailed` if the body
+    broke on its way, as it may when a service that it needs is down: that says nothing of the question.
     """
     landed: Landing | None = None
 
@@ -128,12 +132,15 @@ async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interr
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(execute)
     match landed:
-        case Pending(interrupt=found) as pending if (found.key, found.occurrence) == (
-            interrupt.key,
-            interrupt.occurrence,
-        ):
-            return pending
+        case Returned(broke=True):
+            raise errors.CheckFailed
+        case Pending() if _same_place(landed.interrupt, interrupt):
+            return landed
     return None
+
+
+def _same_place(one: Interrupt, other: Interrupt) -> bool:
+    return (one.key, one.occurrence) == (other.key, other.occurrence)
 
 
 async def accept(ask: Ask[T], payload: Json) -> T:

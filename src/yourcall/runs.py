@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 from collections import defaultdict
@@ -22,6 +23,7 @@ from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
 from yourcall.ports import Bus, Key, Store
 from yourcall.record import LEASE_SECONDS, Record
+from yourcall.tasks import Tally
 
 log = logging.getLogger("yourcall")
 
@@ -37,19 +39,12 @@ class Runs(Generic[D]):
         self._agent, self._store, self._bus = agent, store, bus
         self._deps, self._carry_on = deps, carry_on
         self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
-        self._running = 0
-        self._idle = anyio.Event()
+        self.going_on = Tally()
 
     def start(self, tasks: TaskGroup, record: Record, runner: str) -> None:
-        """Start the run of a lease just taken; it is counted from here on, so that `over` waits for it."""
-        self._running += 1
+        """Start the run of a lease just taken; it is counted from here on."""
+        self.going_on.enter()
         tasks.start_soon(self._run, record, runner)
-
-    async def over(self) -> None:
-        """Wait until no run is going on."""
-        while self._running:
-            self._idle = anyio.Event()
-            await self._idle.wait()
 
     def tell(self, key: Key) -> None:
         """Somebody in this process wrote to the log: its run, if there is one, looks at it at once."""
@@ -75,8 +70,7 @@ class Runs(Generic[D]):
             with anyio.CancelScope(shield=True):
                 if unfinished:
                     await self._let_go(record.key, runner)
-            self._running -= 1
-            self._idle.set()
+            self.going_on.leave()
 
     def _emitter(self, key: Key) -> Callable[[Event], None]:
         return lambda event: self._bus.publish(key, [event])
@@ -97,7 +91,12 @@ class Runs(Generic[D]):
     async def _renew(self, key: Key, runner: str) -> None:
         while True:
             await anyio.sleep(LEASE_SECONDS / 3)
-            if not await self._store.renew(key, runner, LEASE_SECONDS):
+            try:
+                held = await self._store.renew(key, runner, LEASE_SECONDS)
+            except errors.Busy:
+                log.warning("A lease could not be renewed; it is tried again before it is over")
+                continue
+            if not held:
                 raise errors.Stale
 
     async def _fail(self, record: Record, runner: str) -> None:
@@ -106,7 +105,7 @@ class Runs(Generic[D]):
         try:
             await record.write(lambda log, now: [stopped], runner=runner)
         except (Exception, errors.Stale):
-            log.exception("The failed run could not be recorded; the sweep takes it up when its lease is over")
+            log.exception("The failed run could not be recorded; it is carried on")
 
     async def _let_go(self, key: Key, runner: str) -> None:
         """A run that was cut off gives its lease back, and another may carry on."""
@@ -119,7 +118,7 @@ class Runs(Generic[D]):
     async def contexts(self, key: Key) -> Contexts[D]:
         """Makes the contexts that this conversation's tools are given."""
         deps: Any = self._deps
-        if inspect.isroutine(deps):
+        if inspect.isroutine(deps) or isinstance(deps, functools.partial):
             deps = deps(key.owner, key.id)
             deps = await deps if inspect.isawaitable(deps) else deps
 

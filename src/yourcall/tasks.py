@@ -1,4 +1,4 @@
-"""Work that is carried to its end, whoever cancels the one who waits for it.
+"""Work that is carried to its end, whoever cancels the one who waits for it; and waiting until all of it is done.
 
 anyio's shield keeps out anyio's own cancels. `asyncio.timeout`, `asyncio.wait_for` and `asyncio.TaskGroup` cancel the
 task itself, through any shield; so what must not be cut off half way runs in a task of its own.
@@ -7,13 +7,50 @@ task itself, through any shield; so what must not be cut off half way runs in a 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
 
 T = TypeVar("T")
+
+
+class Tally:
+    """How many are at work; whoever wants to can wait until nobody is."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._over = anyio.Event()
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def enter(self) -> None:
+        """One more is at work, until `leave`."""
+        if not self._count:
+            self._over = anyio.Event()
+        self._count += 1
+
+    def leave(self) -> None:
+        self._count -= 1
+        if not self._count:
+            self._over.set()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """One more is at work, within this block."""
+        self.enter()
+        try:
+            yield
+        finally:
+            self.leave()
+
+    async def none(self) -> None:
+        """Wait until nobody is at work."""
+        while self._count:
+            await self._over.wait()
 
 
 async def to_the_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -379,13 +379,15 @@ async def test_renewing(store: Store, clock: Clock) -> None:
 
 
 async def test_releasing(store: Store) -> None:
-    """The holder gives its lease back; a stranger's or a late release takes nobody's away."""
+    """The holder ends its lease, and who still keeps it in an append does not revive it; no other can end it."""
     await put(store, ADA, User("hi"), row=leased("r1", 1_030.0))
     await store.release(ADA, "r2")
     await store.release(BOB, "r1")
     assert await lease_of(store) == Lease("r1", 1_030.0)
     await store.release(ADA, "r1")
-    assert await lease_of(store) is None
+    assert await lease_of(store) == Lease("r1", 0)
+    await put(store, ADA, User("more"), row=leased("r1", 1_030.0))
+    assert await lease_of(store) == Lease("r1", 0)
     assert not await store.renew(ADA, "r1", 30.0)
     await put(store, ADA, Run("r2"), row=leased("r2", 1_030.0))
     await store.release(ADA, "r1")

@@ -161,12 +161,19 @@ class GatedStore:
         return await self._pass("load", lambda: self._real.load(*args, **kwargs), reads=True)
 
     async def append(
-        self, key: Key, head: int, entries: Sequence[Entry], row: Row, *, until: float = math.inf
+        self,
+        key: Key,
+        head: int,
+        entries: Sequence[Entry],
+        row: Row,
+        *,
+        place: int | None = None,
+        until: float = math.inf,
     ) -> Appended:
         host = HOST.get()
         label = "append " + "+".join(e.kind for e in entries)
         turn = await self._gates.wait(label, append=True)
-        outcome = await self._gates.real(self._real.append(key, head, entries, row, until=until))
+        outcome = await self._gates.real(self._real.append(key, head, entries, row, place=place, until=until))
         if outcome is Appended.DONE:
             self._stage.wrote(host, entries, row)
         host.survives(turn)

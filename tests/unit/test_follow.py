@@ -212,7 +212,7 @@ async def test_a_conversation_that_was_deleted_ends(room: Room, clock: Clock) ->
         await until(lambda: listener.seqs == [1, 2])
         await room.store.delete(KEY)
         clock.now += 2
-    assert listener.ended == Done()
+    assert listener.ended == Done("deleted", message="This conversation was deleted.")
 
 
 # --------------------------------------------------------------------------- each entry once, in order

@@ -18,13 +18,13 @@ import aiosqlite
 import anyio
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
-from yourcall.errors import Busy
+from yourcall.errors import Busy, NewerLog
 from yourcall.ports import Appended, Found, Key, Lease, Listed, Row, Snapshot
 
 BUSY_MS: Final = 5_000
 
 _LOAD: Final = """
-SELECT c.head, c.tail, c.phase, c.expires_at, c.runner, c.lease_until, e.seq, e.at, e.kind, e.body
+SELECT c.key, c.head, c.tail, c.phase, c.expires_at, c.runner, c.lease_until, e.seq, e.at, e.kind, e.body
 FROM conversation c LEFT JOIN entry e ON e.conversation = c.key AND e.seq > coalesce(?, c.tail - 1)
 WHERE c.owner = ? AND c.id = ? ORDER BY e.seq
 """
@@ -32,7 +32,8 @@ _CREATE: Final = "INSERT INTO conversation (owner, id, updated_at) VALUES (?, ?,
 _ADVANCE: Final = """
 UPDATE conversation SET head = ?, tail = ?, phase = ?, expires_at = ?, updated_at = ?,
     lease_until = CASE WHEN runner IS ? THEN lease_until ELSE ? END, runner = ?
-WHERE owner = ? AND id = ? AND head = ? AND (? IS NULL OR runner IS ? OR runner IS NULL OR lease_until <= ?)
+WHERE owner = ? AND id = ? AND head = ? AND (? IS NULL OR key = ?)
+    AND (? IS NULL OR runner IS ? OR runner IS NULL OR lease_until <= ?)
 RETURNING key
 """
 _INSERT: Final = "INSERT INTO entry (conversation, seq, at, kind, ref, body) VALUES "
@@ -50,9 +51,10 @@ SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
 WHERE c.owner = ? AND c.id = ? AND e.kind = 'user' AND e.ref = ?
 """
 _DUE: Final = """
-SELECT owner, id FROM conversation WHERE expires_at <= ?
-UNION SELECT owner, id FROM conversation WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= ?)
-LIMIT ?
+SELECT owner, id FROM conversation WHERE expires_at <= ? AND (owner, id) > (?, ?)
+UNION SELECT owner, id FROM conversation
+WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= ?) AND (owner, id) > (?, ?)
+ORDER BY owner, id LIMIT ?
 """
 
 
@@ -91,13 +93,20 @@ class SQLiteStore:
         now = self._clock()
         if not rows:
             return Snapshot(now)
-        head, tail, phase, expires_at, runner, until, *_ = rows[0]
+        place, head, tail, phase, expires_at, runner, until, *_ = rows[0]
         lease = None if runner is None else Lease(runner, until)
-        entries = tuple(load(*row[6:]) for row in rows if row[6] is not None)
-        return Snapshot(now, True, head, Row(tail, phase, expires_at, lease), entries)
+        entries = tuple(load(*row[7:]) for row in rows if row[7] is not None)
+        return Snapshot(now, place, head, Row(tail, phase, expires_at, lease), entries)
 
     async def append(
-        self, key: Key, head: int, entries: Sequence[Entry], row: Row, *, until: float = math.inf
+        self,
+        key: Key,
+        head: int,
+        entries: Sequence[Entry],
+        row: Row,
+        *,
+        place: int | None = None,
+        until: float = math.inf,
     ) -> Appended:
         try:
             async with self._transaction() as db:
@@ -106,7 +115,8 @@ class SQLiteStore:
                     raise _Lost
                 if head == 0:
                     await db.execute(_CREATE, (key.owner, key.id, now))
-                conversation = await self._advance(db, key, head, head + len(entries), row, now)
+                guard = (key.owner, key.id, head, place, place)
+                conversation = await self._advance(db, guard, head + len(entries), row, now)
                 if conversation is None:
                     raise _Lost
                 if entries:
@@ -120,13 +130,17 @@ class SQLiteStore:
         return Appended.DONE
 
     async def renew(self, key: Key, runner: str, seconds: float) -> bool:
-        sql = "UPDATE conversation SET lease_until = ? WHERE owner = ? AND id = ? AND runner = ? RETURNING key"
+        sql = """
+            UPDATE conversation SET lease_until = ?
+            WHERE owner = ? AND id = ? AND runner = ? AND lease_until > 0 RETURNING key
+        """
         async with self._transaction() as db:
             rows = await db.execute_fetchall(sql, (self._clock() + seconds, key.owner, key.id, runner))
         return bool(list(rows))
 
     async def release(self, key: Key, runner: str) -> None:
-        sql = "UPDATE conversation SET runner = NULL, lease_until = NULL WHERE owner = ? AND id = ? AND runner = ?"
+        # Over, not gone: who read it before and keeps it in an append must not bring it back to life.
+        sql = "UPDATE conversation SET lease_until = 0 WHERE owner = ? AND id = ? AND runner = ?"
         async with self._transaction() as db:
             await db.execute(sql, (key.owner, key.id, runner))
 
@@ -142,10 +156,10 @@ class SQLiteStore:
         assert ending is None or isinstance(ending, Answered | Closed)
         return Found(Key(owner, conversation), asked.interrupt, ending)
 
-    async def due(self, limit: int) -> Sequence[Key]:
-        now = self._clock()
+    async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
+        behind = (self._clock(), after.owner if after else "", after.id if after else "")
         async with self._lock:
-            rows = await self._db.execute_fetchall(_DUE, (now, now, limit))
+            rows = await self._db.execute_fetchall(_DUE, (*behind, *behind, limit))
         return [Key(owner, conversation) for owner, conversation in rows]
 
     async def conversations(self, owner: str, limit: int = 100) -> Sequence[Listed]:
@@ -163,13 +177,12 @@ class SQLiteStore:
     # ----------------------------------------------------------------- within a transaction
 
     async def _advance(
-        self, db: aiosqlite.Connection, key: Key, head: int, new_head: int, row: Row, now: float
+        self, db: aiosqlite.Connection, guard: tuple[str | int | None, ...], head: int, row: Row, now: float
     ) -> int | None:
-        """Move the row from `head` on: the compare-and-swap that decides who was first."""
+        """Move the row on to `head`: the compare-and-swap that decides who was first."""
         runner, until = (row.lease.runner, row.lease.until) if row.lease else (None, None)
-        values = (new_head, row.tail, row.phase, row.expires_at, now, runner, until, runner)
-        guard = (key.owner, key.id, head, runner, runner, now)
-        rows = list(await db.execute_fetchall(_ADVANCE, (*values, *guard)))
+        values = (head, row.tail, row.phase, row.expires_at, now, runner, until, runner)
+        rows = list(await db.execute_fetchall(_ADVANCE, (*values, *guard, runner, runner, now)))
         return rows[0][0] if rows else None
 
     async def _insert(self, db: aiosqlite.Connection, conversation: int, entries: Sequence[Entry]) -> None:
@@ -220,6 +233,8 @@ class SQLiteStore:
         try:
             await db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
             raise Busy("The store is busy. Try again in a moment.") from error
 
     @property
@@ -233,6 +248,8 @@ class SQLiteStore:
         scripts = sorted(files("yourcall.store").joinpath("schema").iterdir(), key=lambda script: script.name)
         async with self._transaction() as db:
             (version,) = next(iter(await db.execute_fetchall("PRAGMA user_version")))
+            if version > len(scripts):
+                raise NewerLog(version, len(scripts))
             for number, script in enumerate(scripts[version:], version + 1):
                 for statement in script.read_text().split(";\n"):
                     await db.execute(statement)

@@ -1,6 +1,6 @@
 -- A conversation's row: where its log ends, where its last step began, who runs it. Derived, but for the lease.
 CREATE TABLE conversation (
-    key INTEGER PRIMARY KEY,
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
     owner TEXT NOT NULL,
     id TEXT NOT NULL,
     head INTEGER NOT NULL DEFAULT 0,
@@ -36,4 +36,4 @@ CREATE TABLE interrupt (
     asked INTEGER NOT NULL,
     ended INTEGER
 ) WITHOUT ROWID;
-CREATE INDEX interrupt_open ON interrupt (conversation) WHERE ended IS NULL;
+CREATE INDEX interrupt_conversation ON interrupt (conversation);
