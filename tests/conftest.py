@@ -31,7 +31,7 @@ def free_port() -> Callable[[], int]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with a browser come last: from its first use on, Playwright's sync API runs an event loop in this thread."""
+    """Tests with a browser come last: once used, Playwright's sync API runs an event loop in this thread."""
     items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
 
 
