@@ -139,8 +139,13 @@ class Store(Protocol):
         Something in them has expired, or is runnable and nobody holds a live lease.
         """
 
-    async def conversations(self, owner: str, limit: int = 100) -> Sequence[Listed]:
-        """The owner's conversations, the latest first."""
+    async def conversations(
+        self, owner: str, limit: int = 100, *, before: tuple[float, str] | None = None
+    ) -> Sequence[Listed]:
+        """The owner's conversations, the latest first, and of equally late ones the greatest id.
+
+        `before` is where the last one stood that was listed already: its `updated_at` and its id.
+        """
 
     async def delete(self, key: Key) -> bool:
         """Remove a conversation and all that belongs to it; False if there was none."""

@@ -523,6 +523,21 @@ async def test_the_list_of_conversations(store: Store, clock: Clock) -> None:
     assert await store.conversations("ada", limit=2) == listed[:2]
 
 
+async def test_the_list_goes_on_where_it_ended(store: Store, clock: Clock) -> None:
+    """Each conversation is listed once, equally late ones too; what moves up meanwhile is not listed again below."""
+    for n in range(7):
+        clock.now = 1_000.0 + n // 3
+        await put(store, Key("ada", f"c{n}"), User("hi"))
+    await put(store, BOB, User("hi"))
+    first = await store.conversations("ada", limit=3)
+    assert [one.id for one in first] == ["c6", "c5", "c4"]
+    clock.now = 1_009.0
+    await put(store, Key("ada", "c4"), User("again"))
+    rest = await store.conversations("ada", before=(first[-1].updated_at, first[-1].id))
+    assert [one.id for one in rest] == ["c3", "c2", "c1", "c0"]
+    assert await store.conversations("ada", before=(rest[-1].updated_at, rest[-1].id)) == []
+
+
 async def test_deleting_leaves_nothing(store: Store) -> None:
     """Entries and interrupts go with the conversation; its id is as new, and so are all ids within it."""
     bodies: list[Body] = [User("hi", "m1"), Asked(interrupt("i1")), Result("k1", ""), Closed("i1", "k1", "skipped")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from itertools import repeat
 from typing import Any
 
@@ -97,3 +98,27 @@ async def test_an_agui_request_brings_only_so_much(ada: User, more: dict[str, An
     response = await ada.post("/agui", json={"threadId": "c1", "runId": "r", "messages": [], **more})
     assert faults(response) == [(pointer, detail)]
     assert response.json()["detail"] == detail
+
+
+async def test_every_conversation_can_be_reached(ada: User) -> None:
+    """The list comes in pages of a hundred; each conversation is on one of them, with when it was last written to."""
+    ids = {f"listed-{n:03}" for n in range(205)}
+    for id in sorted(ids):
+        await ada.create(id=id)
+    found: list[dict[str, Any]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = (await ada.get("/conversations", params={"before": cursor} if cursor else {})).json()
+        assert len(page["conversations"]) == 100 or page["next"] is None
+        found += page["conversations"]
+        cursor = page["next"]
+    listed = [one["id"] for one in found if one["id"] in ids]
+    assert listed == sorted(ids, reverse=True)
+    assert all(datetime.fromisoformat(one["updatedAt"]).tzinfo == UTC for one in found)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "é", "bnVsbA==", "WzEsIDJd", "W05hTiwgImEiXQ==", "W10=", "/w=="])
+async def test_a_cursor_is_one_of_ours(ada: User, cursor: str) -> None:
+    """Whatever else stands there is refused, and does not reach the store."""
+    response = await ada.get("/conversations", params={"before": cursor})
+    assert faults(response) == [("/before", "Expected the `next` of a list.")]

@@ -74,7 +74,7 @@ async def test_what_is_somebody_else_s_is_not_there(users: tuple[User, User]) ->
         if "interrupts" in path:
             assert foreign.json()["detail"] == "No such question."
     assert await ada.snapshot(hers["conversation"]) == before
-    assert (await bob.get("/conversations")).json() == {"conversations": []}
+    assert (await bob.get("/conversations")).json() == {"conversations": [], "next": None}
 
 
 async def test_the_owner_finds_what_is_theirs(users: tuple[User, User]) -> None:

@@ -50,6 +50,10 @@ _REPEATED: Final = """
 SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
 WHERE c.owner = ? AND c.id = ? AND e.kind = 'user' AND e.ref = ?
 """
+_LIST: Final = """
+SELECT id, phase, updated_at FROM conversation WHERE owner = ? AND (updated_at, id) < (?, ?)
+ORDER BY updated_at DESC, id DESC LIMIT ?
+"""
 _DUE: Final = """
 SELECT owner, id FROM conversation WHERE expires_at <= ? AND (owner, id) > (?, ?)
 UNION SELECT owner, id FROM conversation
@@ -162,10 +166,11 @@ class SQLiteStore:
             rows = await self._db.execute_fetchall(_DUE, (*behind, *behind, limit))
         return [Key(owner, conversation) for owner, conversation in rows]
 
-    async def conversations(self, owner: str, limit: int = 100) -> Sequence[Listed]:
-        sql = "SELECT id, phase, updated_at FROM conversation WHERE owner = ? ORDER BY updated_at DESC LIMIT ?"
+    async def conversations(
+        self, owner: str, limit: int = 100, *, before: tuple[float, str] | None = None
+    ) -> Sequence[Listed]:
         async with self._lock:
-            rows = await self._db.execute_fetchall(sql, (owner, limit))
+            rows = await self._db.execute_fetchall(_LIST, (owner, *(before or (math.inf, "")), limit))
         return [Listed(*row) for row in rows]
 
     async def delete(self, key: Key) -> bool:

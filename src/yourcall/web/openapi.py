@@ -75,18 +75,20 @@ CREATE: Final[dict[str, Any]] = {
     "responses": {201: _json("Created.", _object("id", id=_ID))},
 }
 LIST: Final[dict[str, Any]] = {
+    "openapi_extra": {"parameters": [{"name": "before", "in": "query", "schema": _TEXT}]},
     "responses": {
         200: _json(
-            "The latest first.",
+            "The latest first; `next` is the `before` of those that follow.",
             _object(
-                "conversations",
+                "conversations next",
                 conversations={
                     "type": "array",
                     "items": _object("id phase updatedAt", id=_ID, phase=_PHASE, updatedAt=_TEXT),
                 },
+                next=_NULL_TEXT,
             ),
         )
-    }
+    },
 }
 SNAPSHOT: Final[dict[str, Any]] = {
     "responses": {
