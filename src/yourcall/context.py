@@ -250,7 +250,8 @@ class Context(Generic[D]):
             if before is None:
                 await self._write(effect)
             ended = await _run_effect(effect, fn, args, hints)
-            await self._write(ended)
+            if not (repeatable and ended.state == "unknown"):  # that one stays begun: the next execution repeats it
+                await self._write(ended)
             return ended
 
         with self.effects.one():

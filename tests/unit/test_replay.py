@@ -582,9 +582,13 @@ async def test_a_probe_that_swallows_what_it_may_not_begin_is_still_a_miss(scene
 
 ELSEWHERE: dict[str, Callable[[Context], Any]] = {
     "returns": lambda ctx: "there already",
-    "fails": lambda ctx: 1 // 0,
+    "says no": lambda ctx: _raise(ToolError("Not today.")),
     "asks at another key": lambda ctx: ctx.ask(Say("A"), key="other"),
 }
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
 
 
 @pytest.mark.parametrize("how", ELSEWHERE)
@@ -719,21 +723,28 @@ async def _natively(seconds: float, work: Awaitable[Any]) -> None:
         await work
 
 
-async def test_a_cancel_that_strays_in_a_probed_body_is_a_miss(scene: Scene) -> None:
-    """It does not cancel whoever answers."""
-    strays: list[int] = []
+@pytest.mark.parametrize("error", [ConnectionError("4242"), asyncio.CancelledError()], ids=["breaks", "strays"])
+async def test_a_body_that_breaks_on_its_way_to_the_question_is_no_miss(scene: Scene, error: BaseException) -> None:
+    """A service that it needs is down: that says nothing of the question, which stays open, however often it is so."""
+    down: list[int] = []
 
     @tool
     async def t(ctx: Context) -> str:
-        if strays:
-            raise asyncio.CancelledError
+        if down:
+            raise error
         return ctx.ask(Say("A"))
 
     async with scene.process(t) as p:
         await p.say()
-        strays.append(1)
-        with pytest.raises(Changed):
-            await p.chat.answer((await p.open()).id, "a")
+        open, before = await p.open(), await p.chat.log()
+        down.append(1)
+        for _ in range(3):
+            with pytest.raises(CheckFailed) as broken:
+                await p.chat.answer(open.id, "a")
+            assert "4242" not in str(broken.value)
+        assert await p.chat.log() == before
+        down.clear()
+        assert await p.answer("a") == Done()
 
 
 # --------------------------------------------------------------------------- checks
