@@ -140,7 +140,7 @@ class Context(Generic[D]):
             raise self._paused(self._new(ask, key, occurrence, len(asked), mark, expires_in))
         if ending is None:
             raise self._paused(Pending(ask, last))
-        if last.digest != mark:
+        if isinstance(ending, Answered) and last.digest != mark:  # an old "no" is never taken for a new "yes"
             raise self._break(
                 f"Question {key!r} is not the one that was answered. Let what varies between executions come from "
                 "`await ctx.once(...)`, and give two questions two keys.",
