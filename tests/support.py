@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from yourcall.entries import Body, Entry, Json
 from yourcall.log import AssistantMessage, Log, ToolMessage, transcript
-from yourcall.ports import Appended, Key, Row
+from yourcall.ports import Appended, Key, Row, Snapshot
 from yourcall.store.sqlite import SQLiteStore
 
 PATIENCE: float = 10
@@ -63,16 +63,25 @@ async def until(condition: Condition) -> Any:
 
 
 class WatchedStore(SQLiteStore):
-    """A store that keeps the text of every statement, values and all, and calls `on_statement` before each."""
+    """A store that keeps the text of every statement, values and all, and how many entries each load read.
+
+    It calls `on_statement` before each statement, in the connection's thread.
+    """
 
     def __init__(self, path: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(os.fspath(path), clock=clock)
         self.statements: list[str] = []
+        self.loaded: list[int] = []
         self.on_statement: Callable[[str], None] = lambda statement: None
 
     async def open(self) -> None:
         await super().open()
         await self._db.set_trace_callback(self._trace)
+
+    async def load(self, key: Key, *, after: int | None = None) -> Snapshot:
+        snapshot = await super().load(key, after=after)
+        self.loaded.append(len(snapshot.entries))
+        return snapshot
 
     def _trace(self, statement: str) -> None:
         self.statements.append(statement)

@@ -20,7 +20,7 @@ from yourcall.errors import AlreadyAnswered
 from yourcall.errors import Closed as ClosedError
 from yourcall.errors import Waiting as WaitingError
 from yourcall.log import Done, Waiting
-from yourcall.testing import ScriptStep
+from yourcall.testing import CallStep, ScriptStep
 
 pytestmark = pytest.mark.anyio
 
@@ -63,10 +63,14 @@ async def at_once(*attempts: Callable[[], Awaitable[object]]) -> list[object]:
 
 
 @asynccontextmanager
-async def processes(scene: Scene, count: int, *tools: Tool[Any], **options: Any) -> AsyncIterator[list[Process]]:
-    """Processes on one file, with one model."""
+async def processes(
+    scene: Scene, count: int, *tools: Tool[Any], calls: list[CallStep], **options: Any
+) -> AsyncIterator[list[Process]]:
+    """Processes on one file: the first one's model makes the calls, and whichever goes on with them says "Done."."""
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(scene.process(*tools, **options)) for _ in range(count)]
+        first = await stack.enter_async_context(scene.process(*tools, steps=[calls], **options))
+        others = [scene.process(*tools, steps=[], **options) for _ in range(count - 1)]
+        yield [first, *[await stack.enter_async_context(other) for other in others]]
 
 
 @pytest.fixture(params=[1, 2], ids=["one process", "two processes"])
@@ -150,7 +154,7 @@ async def test_D3_the_other_tab_cannot_approve_what_it_does_not_show(scene: Scen
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 async def test_D4_answers_at_once_are_all_kept(scene: Scene, count: int, order: tuple[int, ...]) -> None:
     """Three questions, three requests at the same moment: no answer is lost, and the model is called once more."""
-    async with processes(scene, count, asks, steps=[[("asks", {})] * 3]) as ps:
+    async with processes(scene, count, asks, calls=[("asks", {})] * 3) as ps:
         await ps[0].say()
         questions = await ps[0].chat.interrupts()
         outcomes = await at_once(*(partial(ps[n % count].chat.answer, questions[n].id, "aba"[n]) for n in order))
@@ -194,7 +198,7 @@ async def test_D6_a_message_and_an_answer_at_once_are_put_in_order(
     scene: Scene, count: int, policy: str, first: str
 ) -> None:
     """One comes first, and the other meets what it left: never an error of ours, a lost message or half an answer."""
-    async with processes(scene, count, asks, on_message=policy) as ps:
+    async with processes(scene, count, asks, calls=[("asks", {})], on_message=policy) as ps:
         await ps[0].say()
         question = await ps[0].open()
         attempts: list[Callable[[], Awaitable[object]]] = [
