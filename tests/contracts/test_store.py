@@ -473,6 +473,19 @@ async def test_work_that_nobody_does_is_due(store: Store, clock: Clock) -> None:
     assert Key("ada", "held") in await due(store)
 
 
+async def test_what_is_due_is_read_in_pages(store: Store) -> None:
+    """In the order of owners and ids, each page goes on behind the last key, whether that is still due or not."""
+    keys = [Key(owner, id) for owner in ("ada", "bob") for id in ("", "a", "b", "c")]
+    for key in reversed(keys):
+        await put(store, key, User("hi"), row=Row(1, "run", 500.0) if key.id != "a" else RUNNABLE)
+    pages: list[Key] = []
+    while page := await store.due(3, pages[-1] if pages else None):
+        assert len(page) <= 3
+        pages += page
+        await put(store, page[-1], User("taken"))
+    assert pages == keys
+
+
 async def test_each_conversation_is_due_once_and_no_more_than_asked_for(store: Store) -> None:
     """What is both expired and runnable counts once; the limit bounds a pass."""
     for n in range(5):
@@ -536,6 +549,24 @@ async def test_the_list_goes_on_where_it_ended(store: Store, clock: Clock) -> No
     rest = await store.conversations("ada", before=(first[-1].updated_at, first[-1].id))
     assert [one.id for one in rest] == ["c3", "c2", "c1", "c0"]
     assert await store.conversations("ada", before=(rest[-1].updated_at, rest[-1].id)) == []
+
+
+async def test_a_conversation_that_is_begun_anew_is_another_one(store: Store) -> None:
+    """Who still means the deleted one loses, at whatever head; who means any, or the new one, does not."""
+    await put(store, ADA, User("old"))
+    old = (await store.load(ADA)).place
+    assert old is not None
+    assert await store.append(ADA, 1, placed(1, User("known")), Row(), place=old) is Appended.DONE
+    await store.delete(ADA)
+    assert await store.append(ADA, 0, placed(0, User("late")), Row(), place=old) is Appended.LOST
+    assert not (await store.load(ADA)).exists
+    await put(store, ADA, User("new"), User("new"))
+    new = (await store.load(ADA)).place
+    assert new not in (None, old)
+    assert await store.append(ADA, 2, placed(2, User("late")), Row(), place=old) is Appended.LOST
+    assert await store.append(ADA, 2, placed(2, User("known")), Row(), place=new) is Appended.DONE
+    assert await store.append(ADA, 3, placed(3, User("any")), Row()) is Appended.DONE
+    assert await whole(store, ADA) == [User("new"), User("new"), User("known"), User("any")]
 
 
 async def test_deleting_leaves_nothing(store: Store) -> None:
