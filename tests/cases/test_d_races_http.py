@@ -97,7 +97,7 @@ async def test_D3_the_other_tab_cannot_approve_what_it_does_not_show() -> None:
         [b] = await tab1.open(conversation)
         digest = f'"{shown["metadata"]["yourcall"]["digest"]}"'
         late = await tab2.answer(a, {"pick": "red"}, **{"If-Match": digest})
-        assert (late.status_code, late.json()["ending"]) == (409, {"kind": "answered"})
+        assert (late.status_code, late.json()["ending"]) == (409, {"kind": "answered", "answer": "blue"})
         assert [one["id"] for one in await tab2.open(conversation)] == [b["id"]]
         assert b["id"] != a
 

@@ -112,9 +112,11 @@ class User(httpx.AsyncClient):
         return found
 
     async def open(self, conversation: str) -> list[dict[str, Any]]:
-        """The open questions."""
-        interrupts = (await self.snapshot(conversation))["interrupts"]
-        return [one for one in interrupts if one["metadata"]["yourcall"]["ending"] is None]
+        """The open questions in the order of their calls; they are listed as they were asked, and bodies race."""
+        snapshot = await self.snapshot(conversation)
+        calls = [call["id"] for message in snapshot["messages"] for call in message.get("toolCalls", ())]
+        found = [one for one in snapshot["interrupts"] if one["metadata"]["yourcall"]["ending"] is None]
+        return sorted(found, key=lambda one: calls.index(one["toolCallId"]))
 
     async def answer(self, interrupt: str, payload: Any, **headers: str) -> httpx.Response:
         headers["Content-Type"] = "application/json"
