@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
@@ -19,11 +20,12 @@ from tests.browser.corpus import HOSTILE, LABELS
 from yourcall import Agent, Ask, Context, Engine, Fault, ModelFailed, Rejected, tool
 from yourcall.entries import Json
 from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
-from yourcall.ports import ModelEvent, ModelRequest, TextDelta
+from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
 from yourcall.questions import Option, Question, QuestionAnswer, Questions
 from yourcall.testing import CallStep, Said, ScriptedModel
 
 FOLDER: Final = Path(os.environ["YOURCALL_SCENE"])
+PREAMBLE: Final = "Let me ask you something first."
 GATE: Final = "⏸"
 """A word of a model's text before which it waits for the gate `words`."""
 
@@ -35,13 +37,23 @@ async def opened(gate: str) -> None:
 
 
 class GatedModel(ScriptedModel):
-    """Speaks up to a gate, and on once it is open."""
+    """Speaks up to a gate, and on once it is open. In the scene "said and asked" a step has text and calls."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         async for event in super().stream(request):
-            if isinstance(event, TextDelta) and event.text.strip() == GATE:
-                await opened("words")
+            match event:
+                case TextDelta(text) if text.strip() == GATE:
+                    await opened("words")
+                case Finished(calls=[_, *_]) if _scene(request.transcript) == "said and asked":
+                    yield TextDelta(PREAMBLE)
+                    yield replace(event, text=PREAMBLE)
+                    return
             yield event
+
+
+def _scene(transcript: Transcript) -> str:
+    """What the user said last."""
+    return [message.text for message in transcript if isinstance(message, UserMessage)][-1]
 
 
 # --------------------------------------------------------------------------- tools
@@ -79,7 +91,7 @@ class Measure(Ask[Json]):
     kind = "measure"
 
     def payload(self) -> Json:
-        return {"title": "Your measures", "schema": self.schema()}
+        return {"title": "Your measures"}
 
     def schema(self) -> Json:
         return {
@@ -106,6 +118,25 @@ class Measure(Ask[Json]):
         return answer
 
 
+class Colour(Ask[str]):
+    """A kind that keeps something else than what it takes, and shows no schema."""
+
+    kind = "colour"
+    answer_type = str
+
+    def payload(self) -> Json:
+        return {"title": "Your colour"}
+
+    def schema(self) -> Json:
+        return {"type": "object", "properties": {"colour": {"type": "string", "title": "Colour"}}}
+
+    def identity(self) -> Json:
+        return self.kind
+
+    def parse(self, answer: Json) -> str:
+        return str(answer["colour"])
+
+
 class Seat(Measure):
     """A kind that a page may bring its own element for."""
 
@@ -116,6 +147,12 @@ class Seat(Measure):
 def measure(ctx: Context) -> Json:
     """Ask for measures."""
     return ctx.ask(Measure())
+
+
+@tool
+def colour(ctx: Context) -> str:
+    """Ask for a colour."""
+    return ctx.ask(Colour())
 
 
 @tool
@@ -168,6 +205,7 @@ def reply(transcript: Transcript) -> Said:
 Step = Said | Callable[[Transcript], Said]
 SCENES: Final[dict[str, list[Step]]] = {
     "one question": [asks(WHEN), reply],
+    "said and asked": [asks(WHEN), reply],
     "two in a row": [asks(WHEN), asks(HOW_OFTEN), reply],
     "several questions": [asks(WHEN, WITH, GUESTS), reply],
     "many choices": [asks(WITH), reply],
@@ -179,6 +217,7 @@ SCENES: Final[dict[str, list[Step]]] = {
     "raw": [[("raw", {"reason": {"service": "billing", "change": "2.14"}})], reply],
     "raw questions": [[("raw", {"reason": {"questions": [{"question": "Go?", "options": ["Now", "Later"]}]}})], reply],
     "measures": [[("measure", {})], reply],
+    "colours": [[("colour", {})], reply],
     "seats": [[("seat", {})], reply],
     "slow tool": [[("get_sleep", {"gate": NEVER})], "never said"],
     "half a text": [
@@ -197,13 +236,12 @@ SCENES: Final[dict[str, list[Step]]] = {
 
 def play(transcript: Transcript) -> Said:
     """The next step of the scene that the user's last message names."""
-    start = max(n for n, message in enumerate(transcript) if isinstance(message, UserMessage))
-    told = transcript[start]
-    assert isinstance(told, UserMessage)
-    if told.text == "fail once":
+    told = _scene(transcript)
+    if told == "fail once":
         return fail_once()
+    start = max(n for n, message in enumerate(transcript) if isinstance(message, UserMessage))
     done = sum(isinstance(message, AssistantMessage) for message in transcript[start:])
-    step = SCENES.get(told.text, [f"You wrote: {told.text}"])[done]
+    step = SCENES.get(told, [f"You wrote: {told}"])[done]
     return step(transcript) if callable(step) else step
 
 
@@ -216,5 +254,5 @@ def fail_once() -> Said:
 
 
 model = GatedModel(repeat(play))
-agent = Agent[Any](model, tools=[ask, raw, measure, seat, get_sleep])
+agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, get_sleep])
 engine = Engine(agent, f"sqlite:///{FOLDER / 'chat.db'}", sweep_every=0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -223,6 +224,7 @@ def test_R2_what_is_asked_is_told_to_those_who_listen(user: User) -> None:
 def test_R3_enter_belongs_to_the_input_method_while_it_composes(user: User, place: str) -> None:
     """An Enter that only ends a composition sends neither a message nor an answer; the next one does."""
     user.say("one question")
+    user.card.wait_for()
     field = user.composer if place == "composer" else user.card.get_by_role("textbox", name="Other")
     field.fill("にほん")
     devtools = user.page.context.new_cdp_session(user.page)
@@ -313,6 +315,18 @@ def test_a_kind_without_an_element_is_a_form_of_native_controls(new_user: NewUse
     answer = {"name": "Ada", "height": 170, "unit": "lb", "level": "c", "days": ["Mon", "Wed"], "born": "1815-12-10"}
     expect(user.closed).to_contain_text("Your measures")
     assert user.sent()[-1] == answer | {"remind": False}
+    shown = "Name Ada Height 170 Unit lb Level c Days Mon, Wed Born 1815-12-10 Remind me No"
+    expect(user.closed.locator(".yc-pairs")).to_have_text(re.compile(shown.replace(" ", r"\s*")))
+
+
+def test_what_a_kind_of_ones_own_keeps_is_shown_as_it_is(user: User) -> None:
+    """It takes an object and keeps one word of it: no field is said to be empty."""
+    user.say("colours")
+    user.card.get_by_role("textbox", name="Colour").fill("teal")
+    user.send()
+    user.reads("Noted: teal")
+    expect(user.closed.locator(".yc-text")).to_have_text("teal")
+    expect(user.closed.locator("dd")).to_have_count(0)
 
 
 def test_a_raw_interrupt_takes_text(user: User) -> None:
@@ -323,6 +337,7 @@ def test_a_raw_interrupt_takes_text(user: User) -> None:
     user.send()
     user.reads("Noted: 'Go, but slowly.'")
     assert user.sent() == ["Go, but slowly."]
+    expect(user.closed.locator("dd").last).to_have_text("Go, but slowly.")
 
 
 def test_a_raw_interrupt_with_questions_is_drawn_as_questions(user: User) -> None:
