@@ -163,11 +163,14 @@ def _listen(host: str, port: int) -> socket.socket:
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=1024)
+        listener = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Refusal(f"port {port} is in use. Choose another: --port {port + 1}") from None
         raise Refusal(f"cannot listen on {host} port {port}: {error.strerror}") from None
+    # asyncio does so for sockets of its own; without, each answer waits for the reader's delayed acknowledgement
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _loopback(host: str) -> bool:

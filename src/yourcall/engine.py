@@ -261,7 +261,7 @@ class Engine(Generic[D]):
 
     def follow(self, key: Key, after: int | Callable[[], Awaitable[int]] | None) -> AsyncGenerator[Event, None]:
         """What `follow.follow` gives of this conversation."""
-        return follow(self.store, self._bus, key, after)
+        return follow(self.store, self._bus, key, after, lambda: self._runs.so_far(key))
 
     async def create(self, key: Key) -> None:
         """Make a conversation exist before anything is said in it."""

@@ -23,7 +23,17 @@ LOOK_SECONDS: Final = 1.0
 After: TypeAlias = int | Callable[[], Awaitable[int]] | None
 
 
-async def follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerator[Event, None]:
+SoFar: TypeAlias = Callable[[], Delta | None]
+"""What the model has written of the step under way, as one piece; None if it is not writing here."""
+
+
+def _nothing() -> None:
+    return None
+
+
+async def follow(
+    store: Store, bus: Bus, key: Key, after: After, so_far: SoFar = _nothing
+) -> AsyncGenerator[Event, None]:
     """Entries newer than `after` and live events, until nothing runs; `Ended` comes last.
 
     None is from now on. A function is called once the listener is there, for what must not be missed: it writes,
@@ -31,7 +41,7 @@ async def follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerat
     lost, are taken back before the end.
     """
     unrecorded: set[str] = set()
-    async with aclosing(_follow(store, bus, key, after)) as events:
+    async with aclosing(_follow(store, bus, key, after, so_far)) as events:
         async for event in events:
             match event:
                 case Delta(message_id):
@@ -50,10 +60,12 @@ def _recorded(event: Event) -> str | None:
     return event.body.message_id if isinstance(event, Entry) and isinstance(event.body, Assistant) else None
 
 
-async def _follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenerator[Event, None]:
+async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar) -> AsyncGenerator[Event, None]:
     last = None if callable(after) else after
+    heard = Delta("", 0, "")
     while True:
         async with bus.listen(key) as live:
+            spoken = so_far()  # at this very moment: what is spoken from now on comes live
             if callable(after):
                 last, after = await after(), None
             snapshot = await store.load(key, after=last)
@@ -69,14 +81,25 @@ async def _follow(store: Store, bus: Bus, key: Key, after: After) -> AsyncGenera
                 yield ended
                 return
             known = {_recorded(entry) for entry in snapshot.entries}
+            if spoken and spoken.message_id not in known and (missed := _rest(spoken, heard)):
+                heard = missed
+                yield missed
             async for event in _in_order(live, last):
                 if isinstance(event, Delta) and event.message_id in known:
                     continue  # on its way before the log was read, which has the whole
+                if isinstance(event, Delta):
+                    heard = event
                 if isinstance(event, Entry):
                     last = event.seq
                 yield event
                 if isinstance(event, Ended):
                     return
+
+
+def _rest(spoken: Delta, heard: Delta) -> Delta | None:
+    """What of the words so far comes after the last that were heard."""
+    start = heard.offset + len(heard.text) if heard.message_id == spoken.message_id else 0
+    return Delta(spoken.message_id, start, spoken.text[start:]) if len(spoken.text) > start else None
 
 
 async def _in_order(live: AsyncIterator[Event], last: int) -> AsyncGenerator[Event, None]:

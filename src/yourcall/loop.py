@@ -57,12 +57,19 @@ class Run(Generic[D]):
         self.record = record
         self._agent, self._contexts, self._emit = agent, contexts, emit
         self._in_flight: set[str] = set()
+        self._spoken: tuple[str, list[str]] = ("", [])
         self._stir = anyio.Event()
         self._changed = anyio.Event()
 
     def notify(self) -> None:
         """Somebody else in this process wrote to the log."""
         self._changed.set()
+
+    @property
+    def so_far(self) -> Delta | None:
+        """What the model has written of the step under way."""
+        message_id, pieces = self._spoken
+        return Delta(message_id, 0, "".join(pieces)) if pieces else None
 
     async def go(self) -> None:
         """Run until the phase is `Waiting` or `Done`. Raises `Stale`, alone or in a group, if the run is not ours."""
@@ -101,6 +108,7 @@ class Run(Generic[D]):
         try:
             finished = await self._stream(request, assistant.message_id)
         except errors.ModelFailed as failure:
+            self._spoken = ("", [])
             self._emit(Retracted(assistant.message_id))
             await self._stop(Stopped("model-failed", failure.retryable, str(failure)))
             return
@@ -113,15 +121,19 @@ class Run(Generic[D]):
             usage=finished.usage,
         )
         await self._write(lambda log, now: _with_openings(log, now, assistant, self.runner))
+        self._spoken = ("", [])
 
     async def _stream(self, request: ModelRequest, message_id: str) -> Finished:
         """Show the text as it comes; return the step once the provider has said that it is finished."""
         length, finished = 0, None
+        self._spoken = (message_id, [])
         try:
             async for event in self._agent.model.stream(request):
                 match event:
                     case TextDelta(text):
-                        self._emit(Delta(message_id, length, storable(text)))
+                        delta = Delta(message_id, length, storable(text))
+                        self._spoken[1].append(delta.text)
+                        self._emit(delta)
                         length += len(text)
                     case Finished():
                         finished = event

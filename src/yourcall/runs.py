@@ -18,7 +18,7 @@ from yourcall import errors
 from yourcall.agent import Agent
 from yourcall.context import Context
 from yourcall.entries import Effect, Stopped
-from yourcall.events import Event
+from yourcall.events import Delta, Event
 from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
 from yourcall.ports import Bus, Key, Store
@@ -50,6 +50,10 @@ class Runs(Generic[D]):
         """Somebody in this process wrote to the log: its run, if there is one, looks at it at once."""
         for run in self._told_of.get(key, ()):
             run.notify()
+
+    def so_far(self, key: Key) -> Delta | None:
+        """What is written of the conversation's step under way, if that is in this process."""
+        return next((run.so_far for run in self._told_of.get(key, ()) if run.so_far), None)
 
     async def _run(self, record: Record, runner: str) -> None:
         unfinished = True

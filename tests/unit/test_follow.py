@@ -498,3 +498,28 @@ async def test_nothing_is_left_of_listeners(tmp_path: Path) -> None:
         model.go[0].set()
         await heard(chat.events(0))
         assert not bus._listeners
+
+
+async def test_who_comes_late_reads_what_is_written_so_far(tmp_path: Path) -> None:
+    """Somebody who begins to listen in the middle of a step gets its words so far, then the rest as it comes."""
+    half, go = anyio.Event(), anyio.Event()
+
+    class Slow:
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            yield TextDelta("one ")
+            yield TextDelta("two ")
+            half.set()
+            await go.wait()
+            yield TextDelta("three")
+            yield Finished("one two three")
+
+    async with Engine(Agent(Slow()), SQLiteStore(str(tmp_path / "c.db"))) as engine:
+        chat = engine.conversation("c", user="ada")
+        await chat.post("count")
+        await half.wait()
+        pieces: list[tuple[int, str]] = []
+        async for event in chat.events(after=0):
+            if isinstance(event, Delta):
+                pieces.append((event.offset, event.text))
+                go.set()
+    assert pieces == [(0, "one two "), (8, "three")]
