@@ -130,7 +130,7 @@ function ticks({ name, schema, required }, offers, type) {
   const [hint, described] = hinted(schema);
   const options = offers.map(({ title }, n) => h("label", { class: "yc-option" }, controls[n], label(title)));
   const element = h("fieldset", { class: "yc-field", ...described },
-    h("legend", {}, ...labelled(schema.title ?? name, required)), hint, h("div", { class: "yc-options" }, ...options));
+    h("legend", {}, ...labelled(name, schema, required)), hint, h("div", { class: "yc-options" }, ...options));
   return [element, () => {
     const values = offers.filter((_, n) => controls[n]?.checked).map(({ value }) => value);
     return single ? values[0] : values.length || required ? values : undefined;
@@ -188,16 +188,18 @@ function text(property) {
 function control({ name, schema, required }, tag, attributes, ...children) {
   const [hint, described] = hinted(schema);
   const made = h(tag, { ...attributes, ...described, required }, ...children);
-  const named = h("label", {}, ...labelled(schema.title ?? name, required), made);
+  const named = h("label", {}, ...labelled(name, schema, required), made);
   return [h("div", { class: "yc-field" }, named, hint), made];
 }
 
 /** @param {string} title */
 const label = (title) => h("span", { class: "yc-label", dir: "auto" }, title);
 
-/** @param {string} title @param {boolean} required */
-const labelled = (title, required) =>
-  [label(title), !required && h("span", { class: "yc-optional" }, strings.optional)];
+/** The label, and whether it may stay empty; what has a default does not look empty. @param {Schema} schema */
+const labelled = (name = "", schema, required = false) => [
+  label(schema.title ?? name),
+  !required && (schema.default ?? null) === null && h("span", { class: "yc-optional" }, strings.optional),
+];
 
 /**
  * The description, and the attribute by which a control names it.
