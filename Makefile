@@ -43,11 +43,13 @@ bench: .venv/.demo
 LOCK := $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command "make lock"
 WEB := pyproject.toml --extra web
+MODELS := $(WEB) --extra anthropic --extra openai --extra google
 
 lock: .venv/.uv
 	$(LOCK) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(WEB) requirements/build.in -o requirements/demo.txt
-	$(LOCK) $(WEB) requirements/dev.in -o requirements/dev.txt
+	$(LOCK) $(MODELS) requirements/build.in -c requirements/demo.txt -o requirements/models.txt
+	$(LOCK) $(MODELS) requirements/dev.in -o requirements/dev.txt
 	$(LOCK) $(WEB) requirements/bench.in -o requirements/bench.txt
 	npm install --package-lock-only
 

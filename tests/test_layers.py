@@ -43,8 +43,12 @@ CORE_LIBRARIES = {"pydantic", "pydantic_core", "annotated_types", "anyio", "typi
 ONLY_IN = {
     "ag_ui": {"agui"},
     "aiosqlite": {"store"},
+    "anthropic": {"models"},
     "fastapi": {"web"},
+    "httpx2": {"models"},
     "itsdangerous": {"web"},
+    "openai": {"models"},
+    "pydantic_ai": {"models"},
     "starlette": {"web", "serve"},
     "uvicorn": {"serve"},
 }

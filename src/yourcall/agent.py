@@ -6,6 +6,7 @@ import inspect
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, Literal
 
 from typing_extensions import TypeVar
@@ -26,13 +27,14 @@ D = TypeVar("D", default=Any)
 class Agent(Generic[D]):
     """A model with tools.
 
+    `model` is a `Model`, or the name of a provider's, such as `"anthropic:claude-sonnet-5"`.
     `on_message` says what a message does to open questions: "supersede" closes them, "reject" refuses the
     message (409), "keep" leaves them open and lets the model read the message after their results. `on_skip` is
     what the model is told of a skipped question: "proceed" on its own judgment, or "wait" until the user writes.
     `max_steps` bounds the steps after one user message. `settings` goes to the model as it is.
     """
 
-    model: Model
+    model: Model | str
     tools: Sequence[Tool[D]] = ()
     instructions: str = ""
     on_message: OnMessage = "supersede"
@@ -44,6 +46,16 @@ class Agent(Generic[D]):
         names = [tool.name for tool in self.tools]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ProgrammingError(f"Two tools are called {', '.join(sorted(twice))}: give one another `name=`.")
+        _ = self.opened  # a wrong name is the app's mistake: it learns of it here
+
+    @cached_property
+    def opened(self) -> Model:
+        """The model itself."""
+        if not isinstance(self.model, str):
+            return self.model
+        from yourcall.open import open_model
+
+        return open_model(self.model)
 
     def tool(self, name: str) -> Tool[D] | None:
         return next((tool for tool in self.tools if tool.name == name), None)

@@ -28,7 +28,7 @@ from yourcall.context import Context, Pending
 from yourcall.entries import Assistant, Body, Call, Effect, Result, Stopped, storable
 from yourcall.events import Delta, Event, Retracted
 from yourcall.log import CallLog, CallModel, Done, Log, RunTools, Waiting, openings, phase, transcript
-from yourcall.ports import Finished, ModelRequest, TextDelta
+from yourcall.ports import Finished, ModelRequest, Restarted, TextDelta
 from yourcall.record import Decide, Record
 from yourcall.replay import Returned, replay
 from yourcall.tools import Tool
@@ -128,13 +128,16 @@ class Run(Generic[D]):
         length, finished = 0, None
         self._spoken = (message_id, [])
         try:
-            async for event in self._agent.model.stream(request):
+            async for event in self._agent.opened.stream(request):
                 match event:
                     case TextDelta(text):
                         delta = Delta(message_id, length, storable(text))
                         self._spoken[1].append(delta.text)
                         self._emit(delta)
                         length += len(text)
+                    case Restarted():
+                        self._emit(Retracted(message_id))
+                        length = 0
                     case Finished():
                         finished = event
         except errors.ModelFailed:

@@ -181,6 +181,11 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Restarted:
+    """The step begins anew: what was streamed of it so far was never said."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The provider said that the step is finished. Comes once, last; without it the step is not recorded."""
 
@@ -190,7 +195,7 @@ class Finished:
     usage: Json = None
 
 
-ModelEvent: TypeAlias = TextDelta | Finished
+ModelEvent: TypeAlias = TextDelta | Restarted | Finished
 
 
 class Model(Protocol):
