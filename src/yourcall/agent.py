@@ -48,14 +48,16 @@ class Agent(Generic[D]):
             raise ProgrammingError(f"Two tools are called {', '.join(sorted(twice))}: give one another `name=`.")
         _ = self.opened  # a wrong name is the app's mistake: it learns of it here
 
-    @cached_property
+    @property
     def opened(self) -> Model:
         """The model itself."""
-        if not isinstance(self.model, str):
-            return self.model
+        return self._named if isinstance(self.model, str) else self.model
+
+    @cached_property
+    def _named(self) -> Model:
         from yourcall.open import open_model
 
-        return open_model(self.model)
+        return open_model(str(self.model))
 
     def tool(self, name: str) -> Tool[D] | None:
         return next((tool for tool in self.tools if tool.name == name), None)
