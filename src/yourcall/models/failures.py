@@ -6,6 +6,7 @@ The provider's own words may hold what the user wrote, or a key: they go to the 
 from __future__ import annotations
 
 import logging
+import re
 from typing import Final
 
 import httpx2
@@ -25,6 +26,11 @@ REFUSED: Final = "The model declined to go on with this."
 QUOTA: Final = "The model's provider has no quota left for this app. Please tell whoever runs it."
 REJECTED: Final = "The model's provider refused the request. Please tell whoever runs this app."
 
+OVERFLOW: Final = re.compile(
+    r"context_length_exceeded|(maximum|max) context|context (window|length|size)", re.IGNORECASE
+)
+"""How servers that are only compatible say that a request is too long."""
+
 
 def failure(error: Exception) -> ModelFailed | None:
     """What to tell of an error that a request ended with; None of one that is no provider's doing."""
@@ -42,6 +48,8 @@ def _refused(error: Exception) -> str | None:
     match error:
         case theirs.ModelContextWindowExceededError():
             return TOO_LONG
+        case theirs.ModelHTTPError(status_code=400 | 413) if OVERFLOW.search(str(error)):
+            return TOO_LONG
         case theirs.ModelQuotaExceededError():
             return QUOTA
         case theirs.ContentFilterError():
@@ -56,13 +64,13 @@ def _refused(error: Exception) -> str | None:
 
 def _passing(error: Exception) -> ModelFailed:
     """What may have gone by the time of the next request."""
-    match error:
-        case _ if _named(error, "Timeout"):
-            return ModelFailed(STALLED)
-        case theirs.ModelAPIError() if not isinstance(error, theirs.ModelConnectionError):
-            return ModelFailed(BUSY, after=error.retry_after)
-        case _:
-            return ModelFailed(BROKEN)
+    if _named(error, "Timeout"):
+        return ModelFailed(STALLED)
+    if isinstance(error, theirs.ModelConnectionError) or _named(error, "JSONDecodeError"):
+        return ModelFailed(BROKEN)
+    if isinstance(error, theirs.ModelAPIError):
+        return ModelFailed(BUSY, after=error.retry_after)
+    return ModelFailed(BROKEN)
 
 
 def _named(error: BaseException | None, name: str) -> bool:

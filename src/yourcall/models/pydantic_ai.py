@@ -71,6 +71,8 @@ class PydanticAI:
                     async for event in stream:
                         if text := _text(event):
                             yield TextDelta(text)
+                    if tape and tape.torn:
+                        raise ModelFailed(failures.BROKEN)
                     whole.take(_complete(stream.get()), tape.items() if tape else [])
         except Exception as error:
             if failed := failures.failure(error):

@@ -31,6 +31,8 @@ class Tape:
     wire: Wire
     steps: Mapping[str, Sequence[Json]]
     reader: Reader
+    torn: bool = False
+    """Something came that is no event: an SDK may pass over it, and hand back a step with a hole."""
 
     @classmethod
     def blank(cls, wire: Wire, steps: Mapping[str, Sequence[Json]]) -> Tape:
@@ -68,7 +70,7 @@ class Deck(httpx2.AsyncBaseTransport):
             await transport.aclose()
             raise
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Heard(response.stream, transport, tape.reader if tape and response.is_success else None)
+        response.stream = _Heard(response.stream, transport, tape if tape and response.is_success else None)
         return response
 
 
@@ -90,31 +92,29 @@ async def _played(request: httpx2.Request, tape: Tape) -> httpx2.Request:
 
 
 class _Heard(httpx2.AsyncByteStream):
-    """A response's body, read by its SDK and by a tape's reader; it takes its connection along when it is closed."""
+    """A response's body, read by its SDK and by a tape; it takes its connection along when it is closed."""
 
-    def __init__(
-        self, body: httpx2.AsyncByteStream, transport: httpx2.AsyncHTTPTransport, reader: Reader | None
-    ) -> None:
-        self._body, self._transport, self._reader = body, transport, reader
+    def __init__(self, body: httpx2.AsyncByteStream, transport: httpx2.AsyncHTTPTransport, tape: Tape | None) -> None:
+        self._body, self._transport, self._tape = body, transport, tape
         self._rest = b""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._body:
-            if self._reader:
-                self._hear(chunk, self._reader)
+            if self._tape:
+                self._hear(chunk, self._tape)
             yield chunk
-        if self._reader:
-            self._hear(b"\n", self._reader)
+        if self._tape:
+            self._hear(b"\n", self._tape)
 
-    def _hear(self, chunk: bytes, reader: Reader) -> None:
-        """One event is one line of data, with both providers. What is no JSON is the SDK's to complain about."""
+    def _hear(self, chunk: bytes, tape: Tape) -> None:
+        """One event is one line of data, with both providers."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
-            if line.startswith(b"data:"):
+            if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
                 try:
-                    reader.take(json.loads(line[5:]))
+                    tape.reader.take(json.loads(data))
                 except ValueError:
-                    continue
+                    tape.torn = True
 
     async def aclose(self) -> None:
         try:
