@@ -13,6 +13,7 @@ import pytest
 from tests.models import trip
 from tests.models.checker import check
 from tests.models.player import Player, Reply, chat, messages, player, responses
+from tests.models.speaking import PROVIDERS
 from yourcall.entries import Call
 from yourcall.log import AssistantMessage, Done, ToolMessage, Transcript, UserMessage
 from yourcall.models import provider
@@ -166,6 +167,21 @@ async def test_a_long_step_that_the_provider_breaks_off_is_gone_on_with() -> Non
     _, second = server.requests
     assert second["messages"][-1] == {"role": "assistant", "content": BLOCKS[:3]}
     assert finished.usage["output_tokens"] == 14
+
+
+@pytest.mark.parametrize("writer", ["anthropic", "own"])
+@pytest.mark.parametrize("reader", ["anthropic", "own"])
+async def test_two_models_read_each_others_steps(writer: str, reader: str) -> None:
+    """The form of a step is the provider's own: a second, independent model writes and reads the same."""
+    with player([messages(BLOCKS), DONE_A]) as server:
+        *_, finished = [event async for event in PROVIDERS[writer][0](server).stream(ModelRequest(HI))]
+        assert isinstance(finished, Finished)
+        step = AssistantMessage(finished.text, finished.calls, finished.blob)
+        results = [ToolMessage(call.id, call.tool, "ok") for call in finished.calls]
+        request = ModelRequest((*HI, step, *results))
+        [event async for event in PROVIDERS[reader][0](server).stream(request)]
+    assert server.requests[1]["messages"][1]["content"] == BLOCKS
+    assert check(server.requests[1]) == 3
 
 
 async def test_nothing_of_ours_leaves_the_process() -> None:
