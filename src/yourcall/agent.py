@@ -17,6 +17,7 @@ from yourcall.entries import Json
 from yourcall.errors import ProgrammingError
 from yourcall.ports import Model
 from yourcall.tools import Tool
+from yourcall.trim import Trim
 
 log = logging.getLogger("yourcall")
 
@@ -32,6 +33,7 @@ class Agent(Generic[D]):
     message (409), "keep" leaves them open and lets the model read the message after their results. `on_skip` is
     what the model is told of a skipped question: "proceed" on its own judgment, or "wait" until the user writes.
     `max_steps` bounds the steps after one user message. `settings` goes to the model as it is.
+    `trim` chooses what of a long conversation the model reads: see `yourcall.trim`.
     """
 
     model: Model | str
@@ -41,6 +43,7 @@ class Agent(Generic[D]):
     on_skip: Literal["proceed", "wait"] = "proceed"
     max_steps: int = 50
     settings: Mapping[str, Json] = field(default_factory=dict)
+    trim: Trim | None = None
 
     def __post_init__(self) -> None:
         names = [tool.name for tool in self.tools]

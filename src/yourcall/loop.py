@@ -32,6 +32,7 @@ from yourcall.ports import Finished, ModelRequest, Restarted, TextDelta
 from yourcall.record import Decide, Record
 from yourcall.replay import Returned, replay
 from yourcall.tools import Tool
+from yourcall.trim import trimmed
 
 log = logging.getLogger("yourcall")
 
@@ -103,7 +104,10 @@ class Run(Generic[D]):
             return
         offered = await self._agent.offered(self._contexts(None, None))
         request = ModelRequest(
-            transcript(before), tuple(tool.spec for tool in offered), self._agent.instructions, self._agent.settings
+            trimmed(transcript(before), self._agent.trim),
+            tuple(tool.spec for tool in offered),
+            self._agent.instructions,
+            self._agent.settings,
         )
         try:
             finished = await self._stream(request, assistant.message_id)
@@ -246,7 +250,7 @@ def _distinct(call_id: str, taken: set[str]) -> str:
     name, n = call_id, 1
     while name in taken:
         n += 1
-        name = f"{call_id}~{n}"
+        name = f"{call_id}-{n}"  # some providers take no other punctuation in an id
     return name
 
 

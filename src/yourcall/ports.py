@@ -187,7 +187,11 @@ class Restarted:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The provider said that the step is finished. Comes once, last; without it the step is not recorded."""
+    """The provider said that the step is finished. Comes once, last; without it the step is not recorded.
+
+    `usage` counts its tokens, in the words of AG-UI's `TokenUsage`: `provider`, `model`, `input_tokens`,
+    `output_tokens`, and as parts of these `cached_input_tokens`, `cache_write_input_tokens`, `reasoning_tokens`.
+    """
 
     text: str = ""
     calls: tuple[Call, ...] = ()
