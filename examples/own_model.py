@@ -64,11 +64,7 @@ class AnthropicModel:
                 if block.type == "tool_use"
             ),
             blob={"format": FORMAT, "version": 1, "blob": {"at": self.client.base_url.host, "items": content}},
-            usage={
-                "model": message.model,
-                "input_tokens": message.usage.input_tokens,
-                "output_tokens": message.usage.output_tokens,
-            },
+            usage=_usage(message.model, message.usage),
         )
 
     def _messages(self, transcript: Transcript) -> list[Any]:
@@ -110,3 +106,16 @@ class AnthropicModel:
             for call in message.calls
         ]
         return [*text, *calls]
+
+
+def _usage(model: str, usage: anthropic.types.Usage) -> dict[str, Any]:
+    """Anthropic counts what its cache held apart from the input; the port wants it as a part of it."""
+    read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    return {
+        "provider": "anthropic",
+        "model": model,
+        "input_tokens": usage.input_tokens + read + written,
+        "output_tokens": usage.output_tokens,
+        "cached_input_tokens": read,
+        "cache_write_input_tokens": written,
+    }

@@ -162,7 +162,7 @@ class _Whole:
             text="".join(part.content for part in parts if isinstance(part, theirs.TextPart)),
             calls=tuple(_call(part) for part in parts if isinstance(part, theirs.ToolCallPart)),
             blob=blob,
-            usage=_usage([response.usage for response in self.responses], self.responses[-1].model_name),
+            usage=_usage(self.responses),
         )
 
 
@@ -205,15 +205,15 @@ def _call(part: theirs.ToolCallPart) -> Call:
     return Call(part.tool_call_id, part.tool_name, part.args if isinstance(part.args, str) else part.args_as_json_str())
 
 
-def _usage(used: Sequence[RequestUsage], model: str | None) -> Json:
-    total = RequestUsage()
-    for one in used:
-        total = total + one
+def _usage(responses: Sequence[theirs.ModelResponse]) -> Json:
+    """The tokens of a step, in the words of the port: all input, what of it came from a cache or went into one."""
+    total = sum((response.usage for response in responses), RequestUsage())
     counts = {
         "input_tokens": total.input_tokens,
         "output_tokens": total.output_tokens,
-        "cache_read_tokens": total.cache_read_tokens,
-        "cache_write_tokens": total.cache_write_tokens,
+        "cached_input_tokens": total.cache_read_tokens,
+        "cache_write_input_tokens": total.cache_write_tokens,
         "reasoning_tokens": total.details.get("reasoning_tokens", 0),
     }
-    return {"model": model or "", **{name: count for name, count in counts.items() if count}}
+    names = {"provider": responses[-1].provider_name, "model": responses[-1].model_name}
+    return {name: value for name, value in {**names, **counts}.items() if value}
