@@ -44,7 +44,9 @@ async def test_the_router_mounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_models_are_named_rightly() -> None:
     """Each line makes an agent, without a key and without importing a provider's SDK."""
-    code = blocks("python")[2] + "\nimport sys; print([name for name in ('anthropic', 'openai') if name in sys.modules])"
+    code = (
+        blocks("python")[2] + "\nimport sys; print([name for name in ('anthropic', 'openai') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

@@ -184,6 +184,40 @@ async def test_two_models_read_each_others_steps(writer: str, reader: str) -> No
     assert check(server.requests[1]) == 3
 
 
+VOID: list[dict[str, Any]] = [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "text", "text": " "}]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "done"),
+    [
+        ("anthropic:claude-sonnet-5", messages(VOID, "end_turn"), DONE_A),
+        ("anthropic:claude-sonnet-5", messages([], "end_turn"), DONE_A),
+        ("openai-responses:gpt-5", responses(ITEMS[:1]), DONE_R),
+        ("openai-responses:gpt-5", responses([]), DONE_R),
+        ("openai:gpt-4o", chat(""), chat("Done.")),
+    ],
+)
+async def test_a_step_of_nothing_is_left_out(name: str, said: Reply, done: Reply) -> None:
+    """A model may think and say nothing. A provider refuses such a step in a request: the user's messages remain."""
+    _, finished = await one_step(name, HI, said)
+    step = AssistantMessage(finished.text, (), finished.blob)
+    body, _ = await one_step(name, (*HI, step, UserMessage("and?")), done)
+    sent = body["input"] if "input" in body else body["messages"]
+    assert [message["role"] for message in sent] == ["user", "user"]
+
+
+async def test_a_redirect_takes_the_step_along() -> None:
+    """A gateway that moved: the request that follows it is whole, and what comes back is heard."""
+    with player([messages(BLOCKS), messages(BLOCKS), DONE_A]) as server:
+        moved = Reply(status=307, headers={"location": server.url + "/v1/messages"})
+        _, finished = await one_step("anthropic:claude-sonnet-5", HI, messages(BLOCKS))
+        step = AssistantMessage(finished.text, finished.calls, finished.blob)
+        results = [ToolMessage(call.id, call.tool, "ok") for call in finished.calls]
+        _, again = await one_step("anthropic:claude-sonnet-5", (*HI, step, *results), moved)
+    assert server.requests[0]["messages"][1]["content"] == BLOCKS
+    assert again.blob == finished.blob
+
+
 async def test_nothing_of_ours_leaves_the_process() -> None:
     """The header that names a tape and the mark that stands for a step are seen by our transport only."""
     with player([messages(BLOCKS), DONE_A]) as server:

@@ -60,17 +60,15 @@ class Deck(httpx2.AsyncBaseTransport):
             del self._tapes[name]
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        tape = self._tapes.get(request.headers.pop(HEADER, ""))
-        if tape:
-            request = await _played(request, tape)
-        transport = httpx2.AsyncHTTPTransport(verify=_trust())
+        tape = self._tapes.get(request.headers.get(HEADER, ""))
+        client = httpx2.AsyncClient(verify=_trust())  # one that knows of the environment's proxies
         try:
-            response = await transport.handle_async_request(request)
+            response = await client.send(await _played(request, tape), stream=True)
         except BaseException:
-            await transport.aclose()
+            await client.aclose()
             raise
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Heard(response.stream, transport, tape if tape and response.is_success else None)
+        response.stream = _Heard(response.stream, client, tape if response.is_success else None)
         return response
 
 
@@ -80,11 +78,14 @@ def _trust() -> SSLContext:
     return httpx2.create_ssl_context()
 
 
-async def _played(request: httpx2.Request, tape: Tape) -> httpx2.Request:
+async def _played(request: httpx2.Request, tape: Tape | None) -> httpx2.Request:
+    """The request as it leaves. The one that came keeps its header: after a redirect it comes again."""
     headers = request.headers.copy()
-    headers["accept-encoding"] = "identity"  # the reader reads what comes over the wire
+    headers.pop(HEADER, None)
     content = await request.aread()
-    if tape.steps:
+    if tape:
+        headers["accept-encoding"] = "identity"  # what is heard is what comes over the wire
+    if tape and tape.steps:
         content = compact(tape.wire.placed(json.loads(content), tape.steps)).encode()
         assert not any(mark.encode() in content for mark in tape.steps), "a step was not put in its place"
         headers["content-length"] = str(len(content))
@@ -94,8 +95,8 @@ async def _played(request: httpx2.Request, tape: Tape) -> httpx2.Request:
 class _Heard(httpx2.AsyncByteStream):
     """A response's body, read by its SDK and by a tape; it takes its connection along when it is closed."""
 
-    def __init__(self, body: httpx2.AsyncByteStream, transport: httpx2.AsyncHTTPTransport, tape: Tape | None) -> None:
-        self._body, self._transport, self._tape = body, transport, tape
+    def __init__(self, body: httpx2.AsyncByteStream, client: httpx2.AsyncClient, tape: Tape | None) -> None:
+        self._body, self._client, self._tape = body, client, tape
         self._rest = b""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -120,4 +121,4 @@ class _Heard(httpx2.AsyncByteStream):
         try:
             await self._body.aclose()
         finally:
-            await self._transport.aclose()
+            await self._client.aclose()

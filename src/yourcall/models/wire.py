@@ -102,7 +102,7 @@ class AnthropicMessages:
             mark = _mark(message.get("content"), steps) if message.get("role") == "assistant" else None
             if mark is None:
                 messages.append(message)
-            elif content := [block for block in steps[mark] if not _void(block)]:
+            elif content := _ended([block for block in steps[mark] if not _void(block)]):
                 messages.append(message | {"content": content})
         return body | {"messages": messages}
 
@@ -145,11 +145,13 @@ class OpenAIResponses:
         sent: list[Json] = []
         for item in body.get("input", ()):
             mark = _mark(item.get("content"), steps) if item.get("role") == "assistant" else None
-            sent.extend([item] if mark is None else steps[mark])
+            sent.extend([item] if mark is None else _ended(steps[mark]))
         return body | {"input": sent}
 
 
 # --------------------------------------------------------------------------- both
+
+REASONING: Final = ("thinking", "redacted_thinking", "reasoning")
 
 
 def _with_ids(items: Sequence[Json], calls: Sequence[Call], kind: str, field: str) -> list[Json] | None:
@@ -163,6 +165,14 @@ def _with_ids(items: Sequence[Json], calls: Sequence[Call], kind: str, field: st
             item = item if item.get(field) == call_id else item | {field: call_id}  # noqa: PLW2901  # the one with its id
         mended.append(item)
     return None if next(ids, None) is not None else mended
+
+
+def _ended(items: Sequence[Json]) -> Sequence[Json]:
+    """Without reasoning that leads to nothing: providers refuse it where no text and no call follows."""
+    end = len(items)
+    while end and isinstance(items[end - 1], dict) and items[end - 1].get("type") in REASONING:
+        end -= 1
+    return items[:end]
 
 
 def _mark(content: Any, steps: Iterable[str]) -> str | None:
