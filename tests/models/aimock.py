@@ -15,7 +15,8 @@ from yourcall.models import provider
 from yourcall.ports import Model
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 30.0
+DEADLINE = 180.0
+"""Seconds after which a server that a test has left behind is ended."""
 
 
 class Aimock:

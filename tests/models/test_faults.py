@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from llmock.pytest_plugin import LLMock
 
@@ -29,10 +30,8 @@ PROVIDERS = {"anthropic:claude-sonnet-5": "anthropic", "openai:gpt-4o": "openai"
 
 
 def model_of(name: str, llmock: LLMock, **options: Any) -> Model:
-    """Two attempts, and a short patience with silence, so that giving up takes no time."""
-    return provider(
-        name, base_url=llmock.base_url(PROVIDERS[name]), api_key="sk-test", **{"attempts": 2, "silence": 0.4} | options
-    )
+    """Two attempts, so that giving up takes no time."""
+    return provider(name, base_url=llmock.base_url(PROVIDERS[name]), api_key="sk-test", **{"attempts": 2} | options)
 
 
 async def asked(folder: Path, model: Model, llmock: LLMock) -> None:
@@ -67,7 +66,8 @@ async def test_a_fault_that_may_pass(name: str, fault: str, tmp_path: Path, llmo
     model = model_of(name, llmock)
     await asked(tmp_path, model, llmock)
     PASSING[fault](llmock)
-    stopped = await trip.answer(tmp_path, model, {"color": "red"})
+    hasty = model_of(name, llmock, silence=0.4) if fault == "stalled" else model
+    stopped = await trip.answer(tmp_path, hasty, {"color": "red"})
     assert isinstance(stopped, Done)
     assert (stopped.reason, stopped.retryable) == ("model-failed", True)
     assert stopped.message.endswith(("Try again.", "Try again in a moment."))
@@ -137,6 +137,20 @@ async def test_text_of_a_failed_attempt_is_taken_back(tmp_path: Path, llmock: LL
     assert shown == "one two three four five"
     log = await log_of(tmp_path, model)
     assert [e.body.text for e in log.entries if isinstance(e.body, Assistant)] == [shown]
+
+
+async def test_a_run_is_cancelled_while_the_model_speaks(tmp_path: Path, llmock: LLMock) -> None:
+    """The request ends at once, nothing of it is recorded, and the conversation goes on with the next message."""
+    model = model_of("anthropic:claude-sonnet-5", llmock, silence=20.0)
+    llmock.tool_mode("off").stall(after_chunks=3, seconds=20.0)
+    async with trip.engine(tmp_path, model) as engine:
+        talk = engine.conversation("c", user="ada")
+        with anyio.fail_after(60):
+            async for event in talk.say("hi"):
+                if isinstance(event, Delta):
+                    await talk.cancel()
+            assert await trip.followed(talk.say("again")) == Done("success")
+        assert len([e for e in (await talk.log()).entries if isinstance(e.body, Assistant)]) == 1
 
 
 # --------------------------------------------------------------------------- what the provider says of a step

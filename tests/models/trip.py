@@ -74,7 +74,7 @@ async def resume(folder: Path, model: Model, **options: Any) -> Waiting | Done:
 
 async def followed(events: Any) -> Waiting | Done:
     last: Any = None
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async for event in events:
             last = event
     assert isinstance(last, Ended)

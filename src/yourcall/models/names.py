@@ -37,5 +37,5 @@ def checked(name: str) -> tuple[str, str]:
 def _installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of a package that holds it
+    except (ModuleNotFoundError, ValueError):  # of a package that holds it; or it was put out of reach
         return False
