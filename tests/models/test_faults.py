@@ -112,7 +112,7 @@ async def test_a_provider_that_recovers_is_not_noticed(name: str, tmp_path: Path
     """The third attempt succeeds, after the time that the provider asked for: the run has not stopped."""
     model = model_of(name, llmock, attempts=3)
     await asked(tmp_path, model, llmock)
-    llmock.rate_limit(retry_after=0.3)
+    llmock.rate_limit(retry_after=1.0)  # longer than it would wait by itself
     llmock.truncate(after_chunks=2)
     assert await trip.answer(tmp_path, model, {"color": "red"}) == Done("success")
     llmock.assert_resilient(strict=True)
