@@ -13,7 +13,7 @@ EDITABLE := $(UV) pip install $(INTO) --no-deps --no-build-isolation --editable 
 .PHONY: help demo test check format bench lock clean
 
 help:
-	@echo "make demo    the example coach in your browser (PORT=8000)"
+	@echo "make demo    the example coach in your browser (PORT=8000, MODEL=provider:model)"
 	@echo "make test    all tests, in a real browser too"
 	@echo "make check   style, types, and the types of the front end"
 	@echo "make format  what 'make check' can mend by itself"
@@ -21,8 +21,9 @@ help:
 	@echo "make lock    write the lock files anew"
 	@echo "make clean   remove what these targets installed"
 
-demo: .venv/.demo
-	$(BIN)/yourcall demo --open --port $(PORT)
+# With a provider's key in the environment, or MODEL=provider:model, the coach speaks through that model.
+demo: $(if $(MODEL)$(ANTHROPIC_API_KEY)$(OPENAI_API_KEY),.venv/.models,.venv/.demo)
+	$(BIN)/yourcall demo --open --port $(PORT) $(if $(MODEL),--model $(MODEL))
 
 test: .venv/.dev .venv/.chromium node_modules/.installed
 	$(BIN)/pytest $(PYTEST)
@@ -43,11 +44,13 @@ bench: .venv/.demo
 LOCK := $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command "make lock"
 WEB := pyproject.toml --extra web
+MODELS := $(WEB) --extra anthropic --extra openai --extra google
 
 lock: .venv/.uv
 	$(LOCK) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(WEB) requirements/build.in -o requirements/demo.txt
-	$(LOCK) $(WEB) requirements/dev.in -o requirements/dev.txt
+	$(LOCK) $(MODELS) requirements/build.in -c requirements/demo.txt -o requirements/models.txt
+	$(LOCK) $(MODELS) requirements/dev.in -o requirements/dev.txt
 	$(LOCK) $(WEB) requirements/bench.in -o requirements/bench.txt
 	npm install --package-lock-only
 
@@ -67,10 +70,14 @@ clean:
 	$(EDITABLE)
 	@touch $@
 
+.venv/.models: .venv/.demo requirements/models.txt
+	$(UV) pip install $(INTO) --require-hashes -r requirements/models.txt
+	@touch $@
+
 .venv/.dev: .venv/.uv requirements/dev.txt pyproject.toml
 	$(UV) pip sync $(INTO) --require-hashes requirements/dev.txt
 	$(EDITABLE)
-	@touch .venv/.demo $@  # all that the demo needs is in dev.txt
+	@touch .venv/.demo .venv/.models $@  # all that the demo needs is in dev.txt
 
 node_modules/.installed: package-lock.json
 	npm ci

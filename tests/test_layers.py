@@ -21,7 +21,7 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "log": 1,
+    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "log": 1, "trim": 1,
     "asks": 2, "faults": 2, "questions": 2, "forms": 2, "events": 2,
     "ports": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
@@ -43,8 +43,12 @@ CORE_LIBRARIES = {"pydantic", "pydantic_core", "annotated_types", "anyio", "typi
 ONLY_IN = {
     "ag_ui": {"agui"},
     "aiosqlite": {"store"},
+    "anthropic": {"models"},
     "fastapi": {"web"},
+    "httpx2": {"models"},
     "itsdangerous": {"web"},
+    "openai": {"models"},
+    "pydantic_ai": {"models"},
     "starlette": {"web", "serve"},
     "uvicorn": {"serve"},
 }

@@ -42,6 +42,15 @@ async def test_the_router_mounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert (await browser.get(name)).status_code == 200
 
 
+def test_the_models_are_named_rightly() -> None:
+    """Each line makes an agent, without a key and without importing a provider's SDK."""
+    code = (
+        blocks("python")[2] + "\nimport sys; print([name for name in ('anthropic', 'openai') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_links_lead_somewhere() -> None:
     """Pictures and files that the README names are in the repository."""
     paths = [path for path in re.findall(r"\]\(([^)]+)\)", README) if "://" not in path]

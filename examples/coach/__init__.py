@@ -23,8 +23,11 @@ INSTRUCTIONS: Final = (
 )
 
 
-def build(folder: Path, *, pace: float = PACE) -> Engine[Coach]:
-    """The coach's engine, with all that it keeps in `folder`. `pace` is in seconds between two pieces of text."""
+def build(folder: Path, *, pace: float = PACE, model: str | None = None) -> Engine[Coach]:
+    """The coach's engine, with all that it keeps in `folder`.
+
+    `model` is the name of a provider's; without one the stand-in speaks, `pace` seconds between two pieces of text.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    agent = Agent[Coach](StandIn(pace), tools=TOOLS, instructions=INSTRUCTIONS)
+    agent = Agent[Coach](model or StandIn(pace), tools=TOOLS, instructions=INSTRUCTIONS)
     return Engine(agent, store=f"sqlite:///{folder / 'conversations.db'}", deps=Coach(Profiles(folder / "profiles.db")))

@@ -6,6 +6,7 @@ import inspect
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, Literal
 
 from typing_extensions import TypeVar
@@ -16,6 +17,7 @@ from yourcall.entries import Json
 from yourcall.errors import ProgrammingError
 from yourcall.ports import Model
 from yourcall.tools import Tool
+from yourcall.trim import Trim
 
 log = logging.getLogger("yourcall")
 
@@ -26,24 +28,39 @@ D = TypeVar("D", default=Any)
 class Agent(Generic[D]):
     """A model with tools.
 
+    `model` is a `Model`, or the name of a provider's, such as `"anthropic:claude-sonnet-5"`.
     `on_message` says what a message does to open questions: "supersede" closes them, "reject" refuses the
     message (409), "keep" leaves them open and lets the model read the message after their results. `on_skip` is
     what the model is told of a skipped question: "proceed" on its own judgment, or "wait" until the user writes.
     `max_steps` bounds the steps after one user message. `settings` goes to the model as it is.
+    `trim` chooses what of a long conversation the model reads: see `yourcall.trim`.
     """
 
-    model: Model
+    model: Model | str
     tools: Sequence[Tool[D]] = ()
     instructions: str = ""
     on_message: OnMessage = "supersede"
     on_skip: Literal["proceed", "wait"] = "proceed"
     max_steps: int = 50
     settings: Mapping[str, Json] = field(default_factory=dict)
+    trim: Trim | None = None
 
     def __post_init__(self) -> None:
         names = [tool.name for tool in self.tools]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ProgrammingError(f"Two tools are called {', '.join(sorted(twice))}: give one another `name=`.")
+        _ = self.opened  # a wrong name is the app's mistake: it learns of it here
+
+    @property
+    def opened(self) -> Model:
+        """The model itself."""
+        return self._named if isinstance(self.model, str) else self.model
+
+    @cached_property
+    def _named(self) -> Model:
+        from yourcall.open import open_model
+
+        return open_model(str(self.model))
 
     def tool(self, name: str) -> Tool[D] | None:
         return next((tool for tool in self.tools if tool.name == name), None)

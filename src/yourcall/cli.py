@@ -22,10 +22,16 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from yourcall.errors import ProgrammingError
 
 if TYPE_CHECKING:
     from yourcall.engine import Engine
+
+
+DEMO_MODELS: Final = {"ANTHROPIC_API_KEY": "anthropic:claude-sonnet-5", "OPENAI_API_KEY": "openai-responses:gpt-5"}
+"""By the key that is set: the model that the demo's coach speaks through."""
 
 
 class Refusal(Exception):
@@ -55,6 +61,10 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="chat with the example coach; needs no key and no account")
     _listening(demo, data=".yourcall-demo")
+    demo.add_argument(
+        "--model",
+        help="a provider's model, such as anthropic:claude-sonnet-5 (default: by the key that is set, or none)",
+    )
     demo.add_argument("--open", action="store_true", help="open the page in the browser")
 
     serve = commands.add_parser("serve", help="chat with an agent of your own on this computer")
@@ -89,8 +99,22 @@ def _demo(args: argparse.Namespace) -> None:
     listener = _listen(args.host, args.port)
     folder = _folder(args.data)
     coach = _coach()
+    model = args.model or _keyed()
+    try:
+        engine = coach.build(folder, model=model)
+    except ProgrammingError as error:
+        if args.model:
+            raise Refusal(str(error)) from None
+        print(f"{error} Until then the coach is a stand-in.")
+        model, engine = None, coach.build(folder)
     print(f"Conversations are kept in {folder}; delete the folder to start anew.")
-    _run(coach.build(folder), listener, folder, title=coach.TITLE, notice=coach.NOTICE, browser=args.open)
+    print(f"The coach speaks through {model}." if model else "The coach is a stand-in for a language model.")
+    _run(engine, listener, folder, title=coach.TITLE, notice=None if model else coach.NOTICE, browser=args.open)
+
+
+def _keyed() -> str | None:
+    """The model of the provider whose key is set."""
+    return next((model for key, model in DEMO_MODELS.items() if os.environ.get(key)), None)
 
 
 def _serve(args: argparse.Namespace) -> None:

@@ -119,10 +119,13 @@ class ToolError(YourcallError):
 
 
 class ModelFailed(YourcallError):
-    """The provider did not finish its step. The message is for the user to read."""
+    """The provider did not finish its step. The message is for the user to read.
 
-    def __init__(self, message: str, *, retryable: bool = True) -> None:
-        self.retryable = retryable
+    `retryable` says whether the same request may succeed later, `after` in how many seconds the provider says so.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = True, after: float | None = None) -> None:
+        self.retryable, self.after = retryable, after
         super().__init__(message)
 
 

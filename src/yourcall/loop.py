@@ -28,10 +28,11 @@ from yourcall.context import Context, Pending
 from yourcall.entries import Assistant, Body, Call, Effect, Result, Stopped, storable
 from yourcall.events import Delta, Event, Retracted
 from yourcall.log import CallLog, CallModel, Done, Log, RunTools, Waiting, openings, phase, transcript
-from yourcall.ports import Finished, ModelRequest, TextDelta
+from yourcall.ports import Finished, ModelRequest, Restarted, TextDelta
 from yourcall.record import Decide, Record
 from yourcall.replay import Returned, replay
 from yourcall.tools import Tool
+from yourcall.trim import trimmed
 
 log = logging.getLogger("yourcall")
 
@@ -103,7 +104,10 @@ class Run(Generic[D]):
             return
         offered = await self._agent.offered(self._contexts(None, None))
         request = ModelRequest(
-            transcript(before), tuple(tool.spec for tool in offered), self._agent.instructions, self._agent.settings
+            trimmed(transcript(before), self._agent.trim),
+            tuple(tool.spec for tool in offered),
+            self._agent.instructions,
+            self._agent.settings,
         )
         try:
             finished = await self._stream(request, assistant.message_id)
@@ -128,13 +132,16 @@ class Run(Generic[D]):
         length, finished = 0, None
         self._spoken = (message_id, [])
         try:
-            async for event in self._agent.model.stream(request):
+            async for event in self._agent.opened.stream(request):
                 match event:
                     case TextDelta(text):
                         delta = Delta(message_id, length, storable(text))
                         self._spoken[1].append(delta.text)
                         self._emit(delta)
                         length += len(text)
+                    case Restarted():
+                        self._emit(Retracted(message_id))
+                        length = 0
                     case Finished():
                         finished = event
         except errors.ModelFailed:
@@ -243,7 +250,7 @@ def _distinct(call_id: str, taken: set[str]) -> str:
     name, n = call_id, 1
     while name in taken:
         n += 1
-        name = f"{call_id}~{n}"
+        name = f"{call_id}-{n}"  # some providers take no other punctuation in an id
     return name
 
 

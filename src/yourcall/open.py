@@ -1,9 +1,12 @@
-"""Names for parts: what `Engine("sqlite:///coach.db")` opens. Imported by the constructors that take such names."""
+"""Names for parts: what `Engine("sqlite:///coach.db")` and `Agent("anthropic:...")` open.
+
+Imported by the constructors that take such names.
+"""
 
 from __future__ import annotations
 
 from yourcall.errors import ProgrammingError
-from yourcall.ports import Bus, Store
+from yourcall.ports import Bus, Model, Store
 
 
 def open_store(url: str) -> Store:
@@ -21,3 +24,10 @@ def local_bus() -> Bus:
     from yourcall.bus.local import LocalBus
 
     return LocalBus()
+
+
+def open_model(name: str) -> Model:
+    """`provider:model`, as "anthropic:claude-sonnet-5"; the key is in the provider's environment variable."""
+    from yourcall.models import provider
+
+    return provider(name)

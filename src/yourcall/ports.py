@@ -181,8 +181,17 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Restarted:
+    """The step begins anew: what was streamed of it so far was never said."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
-    """The provider said that the step is finished. Comes once, last; without it the step is not recorded."""
+    """The provider said that the step is finished. Comes once, last; without it the step is not recorded.
+
+    `usage` counts its tokens, in the words of AG-UI's `TokenUsage`: `provider`, `model`, `input_tokens`,
+    `output_tokens`, and as parts of these `cached_input_tokens`, `cache_write_input_tokens`, `reasoning_tokens`.
+    """
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -190,7 +199,7 @@ class Finished:
     usage: Json = None
 
 
-ModelEvent: TypeAlias = TextDelta | Finished
+ModelEvent: TypeAlias = TextDelta | Restarted | Finished
 
 
 class Model(Protocol):

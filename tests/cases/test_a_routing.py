@@ -123,8 +123,8 @@ async def test_A6_two_calls_with_one_id_are_two_calls(scene: Scene) -> None:
         await p.answer("no", second)
         assert executions == ["yes a", "no b"]
         (step, _) = await p.bodies(Assistant)
-        assert [call.id for call in step.calls] == ["x", "x~2"]
-        assert [one.call for one in await p.bodies(Result)] == ["x", "x~2"]
+        assert [call.id for call in step.calls] == ["x", "x-2"]
+        assert [one.call for one in await p.bodies(Result)] == ["x", "x-2"]
 
 
 async def test_A6_an_id_of_an_earlier_step_is_not_that_call(scene: Scene) -> None:

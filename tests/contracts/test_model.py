@@ -1,13 +1,16 @@
-"""What every `Model` keeps, and the scripted one's own rules. A model that is new to the library joins `MODELS`."""
+"""What every `Model` keeps, and the scripted one's own rules. A model that is new to the library joins them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import repeat
+from typing import TypeAlias
 
 import pytest
 
+from tests.models.speaking import PROVIDERS, speaking
 from yourcall.entries import Call
 from yourcall.errors import ModelFailed
 from yourcall.log import Transcript, UserMessage
@@ -16,13 +19,17 @@ from yourcall.testing import CallStep, ScriptedModel, ScriptStep
 
 pytestmark = pytest.mark.anyio
 
-MODELS: dict[str, Callable[[Sequence[ScriptStep]], Model]] = {"scripted": ScriptedModel}
-"""How to make one that says these steps."""
+Saying: TypeAlias = Callable[[Sequence[ScriptStep]], Model]
+"""Makes one that says these steps."""
 
 
-@pytest.fixture(params=MODELS)
-def saying(request: pytest.FixtureRequest) -> Callable[[Sequence[ScriptStep]], Model]:
-    return MODELS[request.param]
+@pytest.fixture(params=["scripted", *PROVIDERS])
+def saying(request: pytest.FixtureRequest) -> Iterator[Saying]:
+    if request.param == "scripted":
+        yield ScriptedModel
+        return
+    with ExitStack() as servers:
+        yield lambda steps: servers.enter_context(speaking(request.param, steps))
 
 
 HELLO = ModelRequest((UserMessage("hello"),))
@@ -36,15 +43,16 @@ async def step(model: Model, request: ModelRequest = HELLO) -> list[ModelEvent]:
 
 
 @pytest.mark.parametrize("text", ["Hi", "Plan your week", "  two  spaces\n and a line ", "ทดสอบ 🏋️‍♀️ e\u0301"])
-async def test_the_pieces_are_the_whole(saying: Callable[[Sequence[ScriptStep]], Model], text: str) -> None:
+async def test_the_pieces_are_the_whole(saying: Saying, text: str) -> None:
     """What was shown piece by piece is what is recorded; the end of a step is said once, and last."""
     *pieces, finished = await step(saying([text]))
-    assert finished == Finished(text)
+    assert isinstance(finished, Finished)
+    assert (finished.text, finished.calls) == (text, ())
     assert [type(piece) for piece in pieces] == [TextDelta] * len(pieces)
     assert "".join(piece.text for piece in pieces if isinstance(piece, TextDelta)) == text
 
 
-async def test_calls_come_with_the_end_of_the_step(saying: Callable[[Sequence[ScriptStep]], Model]) -> None:
+async def test_calls_come_with_the_end_of_the_step(saying: Saying) -> None:
     """In the model's order, each with an id of its own and its arguments as JSON text."""
     (finished,) = await step(saying([[("ask", {"unit": "kg", "n": [1, None]}), ("ask", {})]]))
     assert isinstance(finished, Finished)
@@ -53,12 +61,16 @@ async def test_calls_come_with_the_end_of_the_step(saying: Callable[[Sequence[Sc
     assert len({call.id for call in finished.calls}) == 2
 
 
-async def test_a_provider_that_fails(saying: Callable[[Sequence[ScriptStep]], Model]) -> None:
+async def test_a_provider_that_fails(saying: Saying) -> None:
     """A failure is a `ModelFailed`, in words for the user; the next request is not hindered by it."""
     model = saying([ModelFailed("Overloaded. Try again."), "Hi"])
-    with pytest.raises(ModelFailed, match="Overloaded"):
+    with pytest.raises(ModelFailed) as failed:
         await step(model)
-    assert (await step(model))[-1] == Finished("Hi")
+    assert failed.value.retryable
+    assert "4242" not in str(failed.value)  # the provider's own words
+    finished = (await step(model))[-1]
+    assert isinstance(finished, Finished)
+    assert finished.text == "Hi"
 
 
 # --------------------------------------------------------------------------- the scripted one

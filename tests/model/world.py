@@ -485,7 +485,7 @@ class World:
                 case Assistant(seen=seen, calls=calls):
                     if any(user.seq > seen for user in before.users):
                         self.marks.add("message during a step")
-                    if any("~" in call.id for call in calls):
+                    if any("-" in call.id for call in calls):
                         self.marks.add("repeated call id")
                 case Closed(ending="superseded"):
                     self.marks.add("supersede")

@@ -570,13 +570,13 @@ async def test_call_ids_that_are_empty_or_repeated_become_distinct(scene: Scene)
         return ctx.call_id
 
     steps: list[list[CallStep]] = [
-        [("t", {}, "x"), ("t", {}, "x"), ("t", {}, ""), ("t", {}, ""), ("t", {}, "x~2")],
+        [("t", {}, "x"), ("t", {}, "x"), ("t", {}, ""), ("t", {}, ""), ("t", {}, "x-2")],
         [("t", {}, "x"), ("t", {}, "y")],
     ]
     async with scene.process(t, steps=steps) as p:
         assert await p.say() == Done()
         ids = [call.id for step in await p.bodies(Assistant) for call in step.calls]
-        assert ids[:2] == ["x", "x~2"]
+        assert ids[:2] == ["x", "x-2"]
         assert ids[6] == "y"
         assert len(set(ids)) == 7
         assert all(ids)

@@ -218,9 +218,10 @@ class Encoder:
                 return core.RunErrorEvent(
                     message=message or "The run stopped before it was done.",
                     code=reason,
+                    usage=self._known.usage,
                     metadata={"yourcall": {"retryable": retryable}},
                 )
-        return core.RunFinishedEvent(thread_id=self._thread, run_id=self._run, outcome=outcome)
+        return core.RunFinishedEvent(thread_id=self._thread, run_id=self._run, outcome=outcome, usage=self._known.usage)
 
 
 def _announced(call: entries.Call, parent: str) -> list[core.BaseEvent]:

@@ -61,21 +61,60 @@ def faults(refusal: Refused) -> list[Json]:
     return [{"pointer": fault.pointer, "detail": fault.message, "type": fault.slug} for fault in found]
 
 
+TOKENS: Final = (
+    *("input_tokens", "output_tokens"),
+    *("cached_input_tokens", "cache_write_input_tokens", "reasoning_tokens"),
+)
+"""AG-UI's counts of tokens, in which a step's usage is recorded."""
+
+
 class Known:
     """What a frame needs of earlier entries: which tool a call is of, and what an answer answers."""
 
     def __init__(self, log: Log = Log()) -> None:  # noqa: B008  # a log is immutable
         self.tools: dict[str, str] = {}
         self.asks: dict[str, entries.Interrupt] = {}
+        self._run: str | None = None
+        self._used: dict[tuple[str | None, str | None], dict[str, int]] = {}
         for entry in log.entries:
             self.take(entry)
 
     def take(self, entry: Entry) -> None:
         match entry.body:
-            case Assistant(calls=calls):
+            case entries.Run(runner):
+                self._runs(runner)
+            case Assistant(calls=calls) as step:
                 self.tools.update((call.id, call.tool) for call in calls)
+                self._runs(step.run)
+                self._use(step.usage)
             case Asked(interrupt):
                 self.asks[interrupt.id] = interrupt
+
+    def _runs(self, runner: str) -> None:
+        if runner != self._run:
+            self._run, self._used = runner, {}
+
+    def _use(self, usage: Json) -> None:
+        """Add the tokens of a step; a model that is not ours may count in other words, which are left out."""
+        if not isinstance(usage, dict):
+            return
+        counts = self._used.setdefault((usage.get("provider"), usage.get("model")), {})
+        for name in TOKENS:
+            if isinstance(used := usage.get(name), int):
+                counts[name] = counts.get(name, 0) + used
+
+    @property
+    def usage(self) -> list[core.TokenUsage] | None:
+        """The tokens of the run that is known last, a line for each model."""
+        return [
+            core.TokenUsage(
+                provider=provider,
+                model=model,
+                total_tokens=counts.get("input_tokens", 0) + counts.get("output_tokens", 0),
+                **counts,
+            )
+            for (provider, model), counts in self._used.items()
+        ] or None
 
     def interrupt(
         self, ask: entries.Interrupt, ended: Answered | Closed | None = None, errors: Sequence[Json] = ()

@@ -1,0 +1,166 @@
+"""The schemas of the tools that are shipped, as they arrive at each provider, by the rules that it publishes.
+
+OpenAI: developers.openai.com/api/docs/guides/structured-outputs#supported-schemas. Anthropic:
+platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations. Google:
+ai.google.dev/api/caching#Schema and ai.google.dev/gemini-api/docs/function-calling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from coach.tools import TOOLS
+from tests.models.player import Reply, chat, messages, player, responses
+from yourcall import ask_user
+from yourcall.log import UserMessage
+from yourcall.models import provider
+from yourcall.ports import ModelRequest
+
+pytestmark = pytest.mark.anyio
+
+SHIPPED = {tool.name: tool.spec for tool in (ask_user, *TOOLS)}
+MESSAGE = {
+    "type": "message", "id": "m", "role": "assistant", "status": "completed",
+    "content": [{"type": "output_text", "text": "Hi.", "annotations": []}],
+}  # fmt: skip
+GEMINI = Reply(
+    [{"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi."}]}, "finishReason": "STOP", "index": 0}]}]
+)
+REPLIES = {
+    "anthropic:claude-sonnet-5": messages([{"type": "text", "text": "Hi."}], "end_turn"),
+    "openai:gpt-4o": chat("Hi."),
+    "openai-responses:gpt-5": responses([MESSAGE]),
+    "google-gla:gemini-2.5-pro": GEMINI,
+}
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What all of them take as a tool's name."""
+
+
+async def offered(name: str) -> list[dict[str, Any]]:
+    """The tools in the body of a request."""
+    with player([REPLIES[name]]) as server:
+        model = provider(name, base_url=server.base(name), api_key="sk-test", attempts=1)
+        request = ModelRequest((UserMessage("hi"),), tuple(SHIPPED.values()), "Be brief.")
+        [event async for event in model.stream(request)]
+    (body,) = server.requests
+    return list(body["tools"])
+
+
+def schemas(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema and all in it."""
+    yield schema
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
+    for one in [*inner, *([schema["items"]] if "items" in schema else []), *schema.get("$defs", {}).values()]:
+        yield from schemas(one)
+
+
+PLAIN = {
+    *("type", "description", "title", "default", "enum", "const", "anyOf", "$ref", "$defs", "format", "pattern"),
+    *("properties", "required", "additionalProperties", "items", "minItems", "maxItems"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+}
+"""JSON Schema without what some provider refuses: `allOf`, `oneOf`, `not`, `if`, `patternProperties`, `uniqueItems`."""
+
+
+def sound(schema: dict[str, Any]) -> None:
+    """What every provider demands of every schema: a known vocabulary, and a list says what it is of."""
+    for one in schemas(schema):
+        assert one.keys() <= PLAIN
+        assert "type" in one or "anyOf" in one or "$ref" in one or "enum" in one
+        assert one.get("type") != "array" or "items" in one
+        assert isinstance(one.get("type", ""), str)
+
+
+@pytest.mark.parametrize("name", ["openai:gpt-4o", "openai-responses:gpt-5"])
+async def test_P6_openai_takes_the_shipped_tools(name: str) -> None:
+    """In strict mode, where `ask_user` is sent, all properties are required and no others are allowed."""
+    tools = [tool.get("function", tool) for tool in await offered(name)]
+    assert {tool["name"] for tool in tools} == set(SHIPPED)
+    strict = [tool for tool in tools if tool.get("strict")]
+    assert "ask_user" in [tool["name"] for tool in strict]
+    for tool in tools:
+        assert NAME.fullmatch(tool["name"])
+        assert len(tool["description"]) <= 4096
+        sound(tool["parameters"])
+        assert tool["parameters"]["type"] == "object"
+    for tool in strict:
+        every = list(schemas(tool["parameters"]))
+        assert sum(len(one.get("properties", {})) for one in every) <= 5000
+        for one in every:
+            assert "default" not in one
+            if one.get("type") == "object":
+                assert one["additionalProperties"] is False
+                assert sorted(one["required"]) == sorted(one["properties"])
+
+
+async def test_P6_anthropic_takes_the_shipped_tools() -> None:
+    """An object at the top, no alternatives there, and a name of its alphabet."""
+    tools = await offered("anthropic:claude-sonnet-5")
+    assert {tool["name"] for tool in tools} == set(SHIPPED)
+    for tool in tools:
+        assert NAME.fullmatch(tool["name"])
+        sound(tool["input_schema"])
+        assert tool["input_schema"]["type"] == "object"
+        assert not tool["input_schema"].keys() & {"anyOf", "oneOf", "allOf"}
+
+
+async def test_P6_gemini_takes_the_shipped_tools() -> None:
+    """One declaration for each, within the subset of OpenAPI and JSON Schema that it names."""
+    (tools,) = await offered("google-gla:gemini-2.5-pro")
+    declared = tools["functionDeclarations"]
+    assert {tool["name"] for tool in declared} == set(SHIPPED)
+    for tool in declared:
+        assert NAME.fullmatch(tool["name"])
+        assert tool["description"]
+        schema = tool.get("parametersJsonSchema") or tool.get("parameters")
+        for one in schemas(schema or {}):
+            assert not one.keys() & {"const", "$schema", "exclusiveMinimum", "exclusiveMaximum", "patternProperties"}
+        if schema:
+            sound(schema)
+
+
+UNSOUND = [
+    {"type": "object", "properties": {"x": {"type": "array"}}},
+    {"type": "object", "properties": {"x": {"type": ["string", "null"]}}},
+    {"type": "object", "properties": {"x": {"oneOf": [{"type": "string"}]}}},
+    {"type": "object", "properties": {"x": {}}},
+]
+
+
+@pytest.mark.parametrize("schema", UNSOUND)
+def test_the_rules_refuse_what_a_provider_refuses(schema: dict[str, Any]) -> None:
+    """A list of anything, two types at once, an unknown word, no type at all."""
+    with pytest.raises(AssertionError):
+        sound(schema)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sent"),
+    [
+        ("anthropic:claude-sonnet-5", {"max_tokens": 321, "tool_choice": "none"}, {"max_tokens": 321}),
+        (
+            "anthropic:claude-sonnet-5",
+            {"anthropic_thinking": {"type": "adaptive"}},
+            {"thinking": {"type": "adaptive"}},
+        ),
+        ("anthropic:claude-sonnet-5", {"parallel_tool_calls": False},
+         {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}),
+        ("openai:gpt-4o", {"tool_choice": "required"}, {"tool_choice": "required"}),
+        ("openai:gpt-4o", {"temperature": 0.5}, {"temperature": 0.5}),
+        ("openai:gpt-4o", {"extra_body": {"top_k": 3}}, {"top_k": 3}),
+        ("openai-responses:gpt-5", {"openai_store": True, "parallel_tool_calls": False},
+         {"store": True, "parallel_tool_calls": False}),
+    ],
+)  # fmt: skip
+async def test_settings_reach_the_provider(name: str, settings: dict[str, Any], sent: dict[str, Any]) -> None:
+    """`Agent(settings=...)` are the settings of the model layer, those of one provider too."""
+    with player([REPLIES[name]]) as server:
+        model = provider(name, base_url=server.base(name), api_key="sk-test", attempts=1)
+        request = ModelRequest((UserMessage("hi"),), tuple(SHIPPED.values()), settings=settings)
+        [event async for event in model.stream(request)]
+    (body,) = server.requests
+    assert {key: body[key] for key in sent} == sent
