@@ -84,7 +84,11 @@ class Engine(Generic[D]):
             stack.push_async_callback(self.store.close)
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
             self.draining = False
-            await self.sweep()
+            try:
+                await self.sweep()
+            except BaseException:
+                self._tasks = None  # it did not open, and may be opened again
+                raise
             self._tasks.start_soon(self._sweep_forever)
             self._stack = stack.pop_all()
         return self

@@ -21,7 +21,7 @@ from tests.support import Clock, ClockLoop, WatchedStore, kinds, placed, until
 from yourcall import Agent, Ask, Context, Conversation, Engine, Expired, Tool, tool
 from yourcall.bus.local import LocalBus
 from yourcall.entries import Asked, Assistant, Closed, Result, Run, User
-from yourcall.errors import Busy, CheckFailed
+from yourcall.errors import Busy, CheckFailed, ProgrammingError
 from yourcall.errors import Closed as ClosedError
 from yourcall.events import Ended
 from yourcall.log import Done, Log, Waiting
@@ -354,6 +354,27 @@ async def test_an_engine_is_opened_again(scene: Scene) -> None:
             assert await Process(engine, model).say(text) == Done()
     async with engine:
         assert kinds((await engine.conversation("c", user="ada").log()).entries).count("user") == 2
+
+
+async def test_an_engine_that_could_not_start_can_be_opened_later(scene: Scene) -> None:
+    """A store that fails at the start fails it, and leaves nothing open; the app may try again."""
+    failing = [OSError("disk")]
+
+    class Flaky(SQLiteStore):
+        async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
+            if failing:
+                raise failing.pop()
+            return await super().due(limit, after)
+
+    model = ScriptedModel(["Done."])
+    engine = Engine(Agent[Any](model), Flaky(str(scene.path)))
+    with pytest.raises(ExceptionGroup, match="unhandled errors"):
+        async with engine:
+            raise AssertionError("It must not start.")
+    with pytest.raises(ProgrammingError, match="Open the engine"):
+        await engine.conversation("c", user="ada").post("hi")
+    async with engine:
+        assert await Process(engine, model).say("hi") == Done()
 
 
 # --------------------------------------------------------------------------- a run that is not the latest
