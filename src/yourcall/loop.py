@@ -5,11 +5,16 @@
     RunTools        record that bodies begin, start them, wake up when something lands
     Waiting, Done   the run is over; nothing of it stays in memory
 
-Starting, resuming after an answer and recovering from a crash are this same loop on the log as it is. A body
-that asks unwinds with `Paused`; `_run_body` records the question, and the phase becomes `Waiting`. The answer
-comes in another request (`engine.answer`), which records it and starts a run: the phase is `RunTools` again, the
-body is executed from the top, and this time `ctx.ask` returns. What a new kind of ask needs is all in its `Ask`
-subclass; nothing here knows the kinds.
+Starting, resuming after an answer and recovering from a crash are this same loop on the log as it is.
+
+A body that asks (`context.py`) unwinds with `Paused`; `_run_body` records its question. When nothing else of the
+step can run, the phase is `Waiting`: that append frees the lease, and the run is over. The answer comes in another
+request. `Engine.answer` executes the body once more, up to its question (`replay.probe`), so that the live ask can
+parse and check what came; then it records the answer. If a sibling still runs, its run goes on with this call, too;
+else the same append takes the lease and starts a run. The phase is `RunTools` again, the body is executed from the
+top, and this time `ctx.ask` returns. When each call has its result, the model is next.
+
+A new kind of ask is a subclass of `asks.Ask`, and an element in `cards/`; nothing here knows the kinds.
 """
 
 from __future__ import annotations

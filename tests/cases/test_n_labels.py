@@ -11,8 +11,20 @@ from typing import Any
 import pytest
 
 from tests.scene import Process, Scene
-from yourcall import Rejected, ask_user
-from yourcall.log import ToolMessage, Waiting
+from yourcall import (
+    Context,
+    Declined,
+    Option,
+    Question,
+    Questions,
+    Rejected,
+    Skipped,
+    Unavailable,
+    ask_user,
+)
+from yourcall.entries import Asked
+from yourcall.errors import Closed as ClosedError
+from yourcall.log import Done, ToolMessage, Waiting
 
 pytestmark = pytest.mark.anyio
 
@@ -157,3 +169,44 @@ async def test_N11_own_words_choose_nothing(tmp_path: Path, words: str) -> None:
         await process.answer({"answers": [{"other": words}]})
         (answer,) = read(process)["answers"]
         assert (answer["selected"], answer["other"]) == ([], words)
+
+
+async def test_N8_a_question_that_nobody_could_see_is_no_refusal(tmp_path: Path) -> None:
+    """Where there is no one to ask, the tool hears that, and not that the user said no."""
+    with pytest.raises(Unavailable) as nobody:
+        Context(user="ada").ask(Questions([Question("Run?", [Option("Yes"), Option("No")])]))
+    assert nobody.value.ending == "unavailable"
+    assert "not shown to anybody" in str(nobody.value)
+    assert not isinstance(nobody.value, Declined | Skipped)
+
+
+async def test_N8_a_question_whose_tool_is_gone_is_no_refusal(tmp_path: Path) -> None:
+    """It closes as unavailable, and what the model reads blames no user."""
+    scene = Scene(tmp_path)
+    async with scene.process(ask_user, steps=[[("ask_user", {"questions": [question("A?", "a", "b")]})]]) as process:
+        await process.say()
+        asked = await process.open()
+    async with scene.process(steps=["I go on."]) as process:
+        with pytest.raises(ClosedError) as closed:
+            await process.chat.answer(asked.id, {"answers": [{"selected": ["a"]}]})
+        assert closed.value.ending == "unavailable"
+        assert await process.rest() == Done()
+        (told,) = [m for m in process.model.requests[-1].transcript if isinstance(m, ToolMessage)]
+        assert "does not exist any more" in told.text
+        assert "user" not in told.text.replace("ask_user", "")
+
+
+async def test_N10_a_skipped_question_is_asked_twice_at_most(tmp_path: Path) -> None:
+    """A model that repeats it after each skip is told to stop: the third time nothing is shown, and nobody waits."""
+    same = [("ask_user", {"questions": [question("A?", "a", "b")]})]
+    async with Scene(tmp_path).process(ask_user, steps=[same, same, same, same, same, "I stop asking."]) as process:
+        await process.say()
+        for _ in range(2):
+            await process.chat.skip((await process.open()).id)
+            await process.rest()
+        assert await process.rest() == Done()
+        log = await process.chat.log()
+        assert sum(isinstance(entry.body, Asked) for entry in log.entries) == 2
+        told = [m.text for m in process.model.requests[-1].transcript if isinstance(m, ToolMessage)]
+        assert ["Do not ask" in text for text in told] == [True] * 5
+        assert ["skipped this twice" in text for text in told] == [False, False, True, True, True]
