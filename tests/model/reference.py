@@ -218,6 +218,8 @@ class Conversation:
         if isinstance(ending, Answered):
             return {"alreadyanswered"}
         if ending is not None:
+            if ending.ending == "changed":
+                return {"changed"}
             return {"ok"} if ending.ending == how else {f"closed:{ending.ending}"}
         over = _over(interrupt, clock)
         return {"closed:expired"} if over else {"ok"}
