@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -19,6 +18,7 @@ from yourcall import errors
 from yourcall.asks import Ask, Check
 from yourcall.context import Context, Pending
 from yourcall.entries import Interrupt, Json, Status, storable
+from yourcall.tasks import being_cancelled, leaves
 from yourcall.tools import Tool
 
 log = logging.getLogger("yourcall")
@@ -70,13 +70,13 @@ async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
 
 def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returned:
     """An exception as a result: in the tool's own words where it has some, else by its type, never with its text."""
-    leaves = list(_leaves(error))
-    for leaf in leaves:
+    parts = list(leaves(error))
+    for leaf in parts:
         if isinstance(leaf, errors.Stale | KeyboardInterrupt):
             raise leaf
         if isinstance(leaf, anyio.get_cancelled_exc_class()) and _cancelled():
             raise error
-    leaf = next((leaf for leaf in leaves if isinstance(leaf, errors.YourcallError)), leaves[0])
+    leaf = next((leaf for leaf in parts if isinstance(leaf, errors.YourcallError)), parts[0])
     match leaf:
         case errors.Paused():
             return _error(f"{tool.name} failed.")
@@ -103,16 +103,8 @@ def _error(text: str) -> Returned:
     return Returned({"ok": False, "error": storable(text)}, "failed")
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for part in error.exceptions:
-            yield from _leaves(part)
-    else:
-        yield error
-
-
 def _cancelled() -> bool:
-    """Whether it is us who cancel; a `CancelledError` that strays out of a body is an ordinary failure."""
+    """Whether it is us who cancel. A body has a task of its own, so one that cancels its task has failed."""
     return anyio.current_effective_deadline() == float("-inf")
 
 
@@ -152,7 +144,9 @@ async def accept(ask: Ask[T], payload: Json) -> T:
         return value
     except errors.Rejected:
         raise
-    except Exception:
+    except BaseException as error:  # whatever it was, also a stray cancel or `sys.exit`: the question stays open
+        if isinstance(error, KeyboardInterrupt) or being_cancelled():
+            raise
         log.exception("The check of a %s answer failed", ask.kind)
         raise errors.CheckFailed from None
 

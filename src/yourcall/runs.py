@@ -23,7 +23,7 @@ from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
 from yourcall.ports import Bus, Key, Store
 from yourcall.record import LEASE_SECONDS, Record
-from yourcall.tasks import Tally
+from yourcall.tasks import Tally, being_cancelled, leaves
 
 log = logging.getLogger("yourcall")
 
@@ -65,11 +65,14 @@ class Runs(Generic[D]):
                     await run.go()
                 tasks.cancel_scope.cancel()
             unfinished = False
-        except* errors.Stale:
-            unfinished = False
-        except* Exception as group:
-            log.error("A run failed", exc_info=group)
-            await self._fail(record, runner)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or being_cancelled():
+                raise
+            if all(isinstance(leaf, errors.Stale) for leaf in leaves(error)):
+                unfinished = False
+            else:  # whatever it was, it ends this run only
+                log.error("A run failed", exc_info=error)
+                await self._fail(record, runner)
         finally:
             with anyio.CancelScope(shield=True):
                 if unfinished:

@@ -7,6 +7,7 @@ task itself, through any shield; so what must not be cut off half way runs in a 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -51,6 +52,21 @@ class Tally:
         """Wait until nobody is at work."""
         while self._count:
             await self._over.wait()
+
+
+def being_cancelled() -> bool:
+    """Whether somebody cancels us; a `CancelledError` that strays out of other people's code is an ordinary failure."""
+    task = asyncio.current_task()
+    return anyio.current_effective_deadline() == -math.inf or (task is not None and task.cancelling() > 0)
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """What a group of exceptions is made of."""
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from leaves(part)
+    else:
+        yield error
 
 
 async def to_the_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

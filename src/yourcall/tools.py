@@ -78,16 +78,22 @@ class Tool(Generic[D]):
             with ctx.at_home(sync=False):
                 value = await call()
         else:
-            value = await anyio.to_thread.run_sync(_in_thread, ctx, call, abandon_on_cancel=True)
+            value, error = await anyio.to_thread.run_sync(_in_thread, ctx, call, abandon_on_cancel=True)
+            if error is not None:
+                raise error
             if inspect.isawaitable(value):  # an `async def` behind a plain wrapper
                 with ctx.at_home(sync=False):
                     value = await value
         return _readable(self.name, value)
 
 
-def _in_thread(ctx: Context[Any], call: Callable[[], Any]) -> Any:
+def _in_thread(ctx: Context[Any], call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    """What it returns, or raises: some exceptions mean something else to a future, and would not come out of it."""
     with ctx.at_home(sync=True):
-        return call()
+        try:
+            return call(), None
+        except BaseException as error:
+            return None, error
 
 
 def _readable(name: str, value: Any) -> Json:

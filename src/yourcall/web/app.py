@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -125,7 +126,8 @@ class LoopbackOnly:
 
 def is_loopback(host: str) -> bool:
     """Whether a `Host` header names this machine by a loopback address or as localhost."""
-    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+    found = re.fullmatch(r"(?:\[([0-9a-f:.]+)\]|([^:@\[\]]+))(?::\d+)?", host.lower())
+    name = (found[1] or found[2]) if found else ""
     try:
         return name.lower() == "localhost" or ipaddress.ip_address(name).is_loopback
     except ValueError:
