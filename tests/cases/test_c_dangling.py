@@ -79,6 +79,17 @@ async def test_C1_typing_instead_of_clicking(scene: Scene) -> None:
         assert await p.chat.log() == log
 
 
+async def test_C1_every_open_question_is_closed(scene: Scene) -> None:
+    """A step that asks twice leaves neither of its questions behind."""
+    async with scene.process(asks, steps=[[("asks", {}), ("asks", {})]]) as p:
+        await p.say()
+        assert len(await p.chat.interrupts()) == 2
+        assert await p.say("Neither") == Done()
+        assert await p.chat.interrupts() == ()
+        assert [result.status for result in await p.bodies(Result)] == ["superseded"] * 2
+        assert_well_formed(await p.chat.log())
+
+
 async def test_C1_in_a_new_process(scene: Scene) -> None:
     """So it is after a restart, with a question that this process never asked."""
     async with scene.process(asks) as p:

@@ -376,13 +376,54 @@ async def test_I5_another_user_s_place_leads_nowhere() -> None:
         hers, other = await ada.create(), await ada.create()
         await ada.say(hers, "Hi")
         head = (await ada.settled(hers))["head"]
+        await ada.say(other, "Shorter")
+        assert head + 1 > (await ada.settled(other))["head"]
         response = await bob.get(f"/conversations/{hers}/events", headers={"Last-Event-ID": str(head - 1)})
         assert response.status_code == 404
         assert response.headers["content-type"] == "application/problem+json"
         assert "secret" not in response.text
-        assert [frame.type for frame in await ada.events(other, after=head)] == ["RUN_STARTED", "RUN_FINISHED"]
+        foreign = await ada.events(other, after=head + 1)
+        assert [said["text"] for said in named(foreign, "user")] == ["Shorter"]
         frames = await bob.run(hers, [], resume=[])
         assert frames[1].event["messages"] == []
+
+
+class EchoingModel:
+    """Says what its user wrote last, and says it again when the test lets it."""
+
+    def __init__(self) -> None:
+        self.again, self.done = anyio.Event(), anyio.Event()
+        self.said = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        text = request.transcript[-1].text
+        for gate in (self.again, self.done):
+            yield TextDelta(text)
+            self.said += 1
+            await gate.wait()
+        yield Finished(text=text * 2)
+
+
+async def test_I5_the_same_id_of_another_user_is_another_stream() -> None:
+    """Both talk at once under one id: neither what was said before nor what is said live crosses over."""
+    model = EchoingModel()
+    async with serve(Engine(Agent(model), "sqlite://")) as served:
+        ada, bob = await served.user("ada"), await served.user("bob")
+        for user, text in ((ada, "secret"), (bob, "public")):
+            await user.create(id="one")
+            await user.say("one", text)
+        await until(lambda: model.said == 2)
+        async with ada.follow("one") as hers, bob.follow("one") as his:
+            for reader in (hers, his):
+                await reader.read(until=lambda frame: frame.type == "TEXT_MESSAGE_CONTENT")
+            model.again.set()
+            await until(lambda: model.said == 4)
+            model.done.set()
+            for reader, own, foreign in ((hers, "secret", "public"), (his, "public", "secret")):
+                frames = await reader.read()
+                said = "".join(f.event["delta"] for f in frames if f.type == "TEXT_MESSAGE_CONTENT")
+                assert said == own * 2
+                assert foreign not in reader.raw.decode()
 
 
 # --------------------------------------------------------------------------- what a request of AG-UI brings
@@ -532,6 +573,18 @@ async def test_the_client_s_run_id_decides_nothing() -> None:
         frames = await ada.run("c1", [], run="same", resume=[resolved(one["id"], {"pick": "red"})])
         assert outcome(frames) == "success"
         assert frames[0].event["runId"] == frames[-1].event["runId"] == "same"
+
+
+@pytest.mark.parametrize("content", [{}, {"payload": None}, {"payload": {}}], ids=["omitted", "null", "empty"])
+async def test_O2_a_cancelled_answer_needs_no_content(content: dict[str, Any]) -> None:
+    """AG-UI's way to skip."""
+    async with serve(engine_of([[("pick", {})], "Fine."])) as served:
+        ada = await served.user("ada")
+        [one] = open_in(await ada.run("c1", [message("Paint it")]))
+        skip = {"interruptId": one["id"], "status": "cancelled", **content}
+        assert outcome(await ada.run("c1", [message("Paint it")], resume=[skip])) == "success"
+        [closed] = (await ada.snapshot("c1"))["interrupts"]
+        assert closed["metadata"]["yourcall"]["ending"]["kind"] == "skipped"
 
 
 async def test_B13_a_call_is_announced_once_over_pause_and_resume() -> None:

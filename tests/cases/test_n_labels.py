@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.scene import Process, Scene
+from tests.scene import Process, Say, Scene
 from yourcall import (
     Context,
     Declined,
@@ -21,7 +21,9 @@ from yourcall import (
     Skipped,
     Unavailable,
     ask_user,
+    tool,
 )
+from yourcall.agui import interrupts
 from yourcall.entries import Asked
 from yourcall.errors import Closed as ClosedError
 from yourcall.log import Done, ToolMessage, Waiting
@@ -79,6 +81,9 @@ async def test_N3_own_words_beside_a_chosen_option_are_kept(tmp_path: Path) -> N
         await process.answer({"answers": [{"selected": ["yes"], "other": words, "note": "n"}]})
         answer = {"question": "Run?", "selected": ["yes"], "other": words, "note": "n", "skipped": False}
         assert read(process) == {"ok": True, "answers": [answer]}
+        (shown,) = interrupts(await process.chat.log())  # and the closed card
+        kept = {"selected": ["yes"], "other": words, "note": "n"}
+        assert shown["metadata"]["yourcall"]["ending"]["answer"] == {"answers": [kept]}
 
 
 async def test_N4_one_wrong_answer_of_three_takes_nothing_and_loses_nothing(tmp_path: Path) -> None:
@@ -127,9 +132,31 @@ async def test_N7_a_partial_answer_marks_what_was_skipped(tmp_path: Path, on_ski
     async with asking(tmp_path, question("A?", "a", "b"), question("B?", "c", "d"), on_skip=on_skip) as process:
         await process.answer({"answers": [{"skipped": True}, {"selected": ["d"]}]})
         told = read(process)
-        assert [one["skipped"] for one in told["answers"]] == [True, False]
+        nothing: dict[str, Any] = {"selected": [], "other": None, "note": None}
+        assert told["answers"] == [
+            {"question": "A?", **nothing, "skipped": True},
+            {"question": "B?", **nothing, "selected": ["d"], "skipped": False},
+        ]
         assert "declined the questions marked as skipped" in told["instruction"]
         assert words in told["instruction"]
+
+
+@pytest.mark.parametrize(("on_skip", "words"), [("proceed", "go on"), ("wait", "until the user writes")])
+async def test_N7_a_skip_of_any_other_ask_is_no_answer_either(tmp_path: Path, on_skip: Any, words: str) -> None:
+    """A tool of the app's own that lets the skip through tells the model the same."""
+
+    @tool
+    def weight(ctx: Context) -> str:
+        """Ask for a weight."""
+        return ctx.ask(Say("Weight?"))
+
+    async with Scene(tmp_path).process(weight, on_skip=on_skip) as process:
+        await process.say()
+        await process.skip()
+        told = read(process)
+        assert told["error"] == "The user skipped this question and chose none of its options."
+        for part in (words, "Do not ask this again"):
+            assert part in told["instruction"]
 
 
 async def test_N7_an_answer_without_a_skip_has_no_instruction(tmp_path: Path) -> None:

@@ -43,6 +43,16 @@ async def test_P2_a_header_beyond_its_limit_is_the_models_to_mend(tmp_path: Path
     assert "24" in await told(tmp_path, [question("a", "b", header="h" * length)])
 
 
+async def test_P2_the_schema_states_the_limit_too(tmp_path: Path) -> None:
+    """The model can know it before it errs."""
+    async with Scene(tmp_path).process(ask_user, steps=[]) as process:
+        await process.say()
+        (offered,) = process.model.requests[0].tools
+        header = offered.schema["properties"]["questions"]["items"]["properties"]["header"]
+        assert header["maxLength"] == 24
+        assert "At most 24 characters" in header["description"]
+
+
 @pytest.mark.parametrize("header", ["h" * 13, "h" * 24, "🏋️ 👩‍👩‍👧‍👦", "é" * 24])
 async def test_P2_a_header_within_its_limit_is_shown(tmp_path: Path, header: str) -> None:
     """Thirteen characters are fine, and so are emoji."""
@@ -90,6 +100,17 @@ async def test_P5_too_few_or_too_many_options(tmp_path: Path, count: int) -> Non
     """Of one question among good ones: its place, the limits and the count."""
     questions = [question("a", "b", prompt="Good?"), question(*"abcde"[:count])]
     assert await told(tmp_path, questions) == f"questions.1.options must have 2 to 4 entries, not {count}"
+
+
+async def test_P5_the_schema_states_the_counts_too(tmp_path: Path) -> None:
+    """The model can know them before it errs."""
+    async with Scene(tmp_path).process(ask_user, steps=[]) as process:
+        await process.say()
+        (offered,) = process.model.requests[0].tools
+        questions = offered.schema["properties"]["questions"]
+        options = questions["items"]["properties"]["options"]
+        assert (questions["minItems"], questions["maxItems"]) == (1, 4)
+        assert (options["minItems"], options["maxItems"]) == (2, 4)
 
 
 async def test_P5_uneven_counts_are_fine(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from tests.scene import Scene
+from tests.scene import Say, Scene
 from yourcall import Ask, Context, Form, ask_user, tool
 from yourcall.agui import interrupts
 from yourcall.entries import Asked, Entry, Json, dump, load
@@ -34,7 +34,13 @@ def profile(ctx: Context) -> Json:
 @tool
 def raw(ctx: Context) -> Json:
     """Ask with the raw primitive."""
-    return ctx.interrupt("release", {"versions": ["1.0", None, 2.5], "of": {"a": True}})
+    return ctx.interrupt("release", {"versions": ("1.0", None, 2.5), "of": {"a": True}})
+
+
+@tool
+def own(ctx: Context) -> str:
+    """Ask with an ask of the app's own, whose schema is kept beside it."""
+    return ctx.ask(Say("Which?", "a", "b"))
 
 
 QUESTIONS = {"questions": [{"prompt": "Run?", "options": [{"label": "yes"}, {"label": "no"}]}]}
@@ -42,11 +48,15 @@ QUESTIONS = {"questions": [{"prompt": "Run?", "options": [{"label": "yes"}, {"la
 
 async def test_Q2_whatever_is_pending_is_json(tmp_path: Path) -> None:
     """Every open question and every event goes through JSON unchanged: structures, not the text of objects."""
-    steps = [[("ask_user", QUESTIONS), ("profile", {}), ("raw", {})]]
-    async with Scene(tmp_path).process(ask_user, profile, raw, steps=steps) as process:
-        await process.say()
+    steps = [[("ask_user", QUESTIONS), ("profile", {}), ("raw", {}), ("own", {})]]
+    async with Scene(tmp_path).process(ask_user, profile, raw, own, steps=steps) as process:
+        await process.chat.post("go")
+        live = [event async for event in process.chat.events(0) if isinstance(event, Entry)]
+        assert [load(entry.seq, entry.at, entry.kind, dump(entry)) for entry in live] == live
         pending = await process.chat.interrupts()
-        assert [interrupt.kind for interrupt in pending] == ["questions", "form", "interrupt"]
+        assert [interrupt.kind for interrupt in pending] == ["questions", "form", "interrupt", "say"]
+        assert pending[2].ask == {"name": "release", "reason": {"versions": ["1.0", None, 2.5], "of": {"a": True}}}
+        assert pending[3].schema == {"type": "string", "description": "", "enum": ["a", "b"]}
         for interrupt in pending:
             assert json.loads(json.dumps(asdict(interrupt), allow_nan=False)) == asdict(interrupt)
             assert isinstance(interrupt.ask, dict)

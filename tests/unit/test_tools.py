@@ -458,6 +458,16 @@ async def asks_async(ctx: Context) -> str:
     return ctx.ask(Say("A"))
 
 
+def asks_raw(ctx: Context) -> Any:
+    """Asks."""
+    return ctx.interrupt("A")
+
+
+def asks_with_a_default(ctx: Context) -> str:
+    """Asks."""
+    return ctx.ask(Say("A"), otherwise="nobody's")
+
+
 def plainly_wrapped(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -491,6 +501,8 @@ WAYS: dict[str, Callable[[], Tool[Any]]] = {
     "wrapped": lambda: tool(plainly_wrapped(asks)),
     "async-wrapped": lambda: tool(plainly_wrapped(asks_async)),
     "typed-context": within_a_call,
+    "raw": lambda: tool(asks_raw),
+    "with-a-default": lambda: tool(asks_with_a_default),
 }
 
 

@@ -266,8 +266,8 @@ async def test_an_expired_question_takes_no_answer() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"null", b"{}", b'{"note": null}', b'{"note": ""}', b'{"note": "no"}'])
-async def test_a_skip_needs_no_content(ada: User, body: bytes) -> None:
-    """O2: nothing, null and an empty object are a skip; the same skip again is harmless."""
+async def test_O2_a_skip_needs_no_content(ada: User, body: bytes) -> None:
+    """Nothing, null and an empty object are a skip; the same skip again is harmless."""
     one, _ = await questions(ada, await ada.create())
     headers = {"Content-Type": "application/json"} if body else {}
     for _ in range(2):
