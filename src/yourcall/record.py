@@ -81,6 +81,8 @@ class Record:
                 if started:
                     after = after.plus([Run(started)], self.now)
                     after = after.plus(openings(after, started), self.now)
+                    if not runnable(after):  # what was left to run must not be: there is no run to hold the lease
+                        lease = started = None
                 if after.head == self.log.head:
                     return Written()
                 match await self._append(after, lease, holds_until(self.log, bodies, self.now, attempt)):

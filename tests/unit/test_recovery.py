@@ -476,3 +476,26 @@ async def test_a_killed_process_leaves_the_answer_that_it_took(tmp_path: Path) -
         assert await p.content() == "yes"
         assert len(await p.bodies(Asked)) == 1
     assert (tmp_path / "lines.txt").read_text() == "plan\n" + 2 * "asked Visit 02.01. ['a', 'b'] 'yes'\n"
+
+
+async def test_a_takeover_that_leaves_nothing_to_run_leaves_the_lease_free(scene: Scene) -> None:
+    """All that a lost run left is a call that must not run again, beside a question: its answer goes on at once."""
+    body = Body()
+
+    @tool
+    def asks(ctx: Context) -> str:
+        return ctx.ask(Say("A"))
+
+    tools = (asks, kinds_of_tools(body)["plain"])
+    steps: list[Any] = [[("asks", {}), ("t", {})], "Thanks."]
+    async with scene.process(*tools, steps=steps, on_message="keep") as lost:
+        await lost.chat.post("go")
+        await body.reached.wait()
+        await lost.until(Asked, 1)
+        later = scene.crashed()
+        body.go.set()
+    async with later.process(*tools, steps=["Thanks."], on_message="keep") as p:
+        assert isinstance(await p.rest(), Waiting)
+        assert (await p.engine.store.load(p.chat.key)).row.lease is None
+        await p.answer("a")
+        assert await p.rest() == Done()
