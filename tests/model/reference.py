@@ -490,7 +490,9 @@ class Conversation:
     def _result(self, result: Result, whole: _Write, by: Writer) -> None:
         call = self._pending(result.call)
         match result.status:
-            case "superseded" | "cancelled" | "interrupted" if _closing(whole):
+            case "superseded" | "cancelled" if _closing(whole):
+                self._closing(result, call, whole)
+            case "interrupted" if whole.has(_cancel):  # with a message it is the takeover that says so
                 self._closing(result, call, whole)
             case "held":
                 if by.host != self.run_host and not _closing(whole):
