@@ -118,6 +118,8 @@ _acts: st.SearchStrategy[Act] = st.one_of(
     st.just(Post("go on")),
     st.sampled_from([Cancel(), Cancel(), Lapse()]),
     st.just(Cancel()),
+    st.just(Cancel()),
+    st.just(Cancel()),
     st.just(Resume()),
     st.builds(Advance, st.sampled_from([1.0, 7.0, 31.0, 61.0])),
     st.just(Expire()),
