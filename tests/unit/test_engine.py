@@ -216,7 +216,9 @@ class TestInTime:
             assert await later.kinds() == "user run assistant began result assistant"
             assert not later.model.requests
 
-    async def test_closing_waits_no_longer_than_its_grace(self, store: SQLiteStore, clock: Clock) -> None:
+    async def test_closing_waits_no_longer_than_its_grace(
+        self, store: SQLiteStore, clock: Clock, caplog: pytest.LogCaptureFixture
+    ) -> None:
         """A run that does not end is cut off, its lease given back: the next process carries it on at once."""
         gate, closing, closed = Gate(), anyio.Event(), anyio.Event()
         engine = Engine(Agent[Any](ScriptedModel([[("work", {})]]), tools=[working(gate)]), store)
@@ -243,6 +245,7 @@ class TestInTime:
             assert await later.rest() == Done()
             assert await later.kinds() == "user run assistant began run began result assistant"
         assert gate.entered == 2
+        assert not caplog.records
 
     async def test_what_is_refused_while_draining(self, store: SQLiteStore) -> None:
         """Nothing is taken that could not be carried on, and clients are told to come again; reading goes on."""
@@ -728,6 +731,8 @@ async def test_waiting_holds_nothing(scene: Scene) -> None:
     async with scene.process(asking()) as p:
         p.chat = p.engine.conversation("117", user="ada")
         assert await p.answer("a") == Done()
+        await p.engine.drain()
+        assert remembered(p.engine) == []
 
 
 def cost(store: WatchedStore) -> tuple[int, int, int, list[int]]:
