@@ -151,7 +151,7 @@ async def test_D3_the_other_tab_cannot_approve_what_it_does_not_show(scene: Scen
 # --------------------------------------------------------------------------- D4, D5
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)], ids=str)
 async def test_D4_answers_at_once_are_all_kept(scene: Scene, count: int, order: tuple[int, ...]) -> None:
     """Three questions, three requests at the same moment: no answer is lost, and the model is called once more."""
     async with processes(scene, count, asks, calls=[("asks", {})] * 3) as ps:

@@ -28,7 +28,7 @@ def stored(path: Path) -> int:
     return path.stat().st_size
 
 
-@pytest.mark.parametrize(("size", "pauses"), [(1_000_000, 12), (5_000, 80)], ids=["long results", "many pauses"])
+@pytest.mark.parametrize(("size", "pauses"), [(1_000_000, 12), (5_000, 200)], ids=["long results", "many pauses"])
 async def test_Q4_the_file_grows_by_what_is_new(tmp_path: Path, size: int, pauses: int) -> None:
     """Each pause adds its own entries, and its result once; a resume reads the log once, for the model's request."""
 
