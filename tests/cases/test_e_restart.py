@@ -342,8 +342,12 @@ async def test_E8_a_question_that_is_asked_differently(scene: Scene) -> None:
         new = await p.open()
         assert (new.id != old.id, new.message) == (True, "Which of these?")
         with pytest.raises(Changed):
+            await p.chat.answer(new.id, "a", digest=old.digest)
+        assert await p.open() == new
+        with pytest.raises(Changed):
             await p.chat.answer(old.id, "a")
-        assert await p.answer("a") == Done()
+        await p.chat.answer(new.id, "a", digest=new.digest)
+        assert await p.rest() == Done()
         assert await p.content() == "a"
 
 
