@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from yourcall.entries import Body, Entry, Json
 from yourcall.log import AssistantMessage, Log, ToolMessage, transcript
-from yourcall.ports import Appended, Key, Row, Snapshot
+from yourcall.ports import Key, Snapshot
 from yourcall.store.sqlite import SQLiteStore
 
 PATIENCE: float = 10
@@ -95,13 +95,6 @@ class WatchedStore(SQLiteStore):
 def placed(head: int, *bodies: Body, at: float = 0.0) -> list[Entry]:
     """The bodies as the entries that follow `head`."""
     return [Entry(seq, at, body) for seq, body in enumerate(bodies, head + 1)]
-
-
-async def put(store: SQLiteStore, key: Key, *bodies: Body, row: Row | None = None) -> int:
-    """Append at the head, whatever it is; the new head."""
-    head = (await store.load(key)).head
-    assert await store.append(key, head, placed(head, *bodies), row or Row()) is Appended.DONE
-    return head + len(bodies)
 
 
 # --------------------------------------------------------------------------- what came of it

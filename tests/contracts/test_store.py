@@ -802,6 +802,31 @@ def test_opened_by_two_processes_at_once(tmp_path: Path) -> None:
             process.communicate()
 
 
+async def test_a_file_of_a_newer_release_is_refused(tmp_path: Path) -> None:
+    """Its tables may mean something else: it is neither opened nor changed, and who made it can open it again."""
+    path = tmp_path / "c.db"
+    store = SQLiteStore(str(path))
+    await store.open()
+    await put(store, ADA, User("hi"))
+    await store.close()
+    known = _set_version(path, 99)
+    with pytest.raises(NewerLog, match="newer release"):
+        await store.open()
+    assert _set_version(path, known) == 99
+    await store.open()
+    assert await whole(store, ADA) == [User("hi")]
+    await store.close()
+
+
+def _set_version(path: Path, version: int) -> int:
+    """Set the version of the file's schema; what it was before."""
+    with sqlite3.connect(path) as db:
+        before: int = db.execute("PRAGMA user_version").fetchone()[0]
+        db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+    return before
+
+
 async def test_an_upgrade_that_failed_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     """A file that is no database is refused, untouched, and nothing stays open."""
     path = tmp_path / "c.db"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -417,6 +418,29 @@ async def test_leaving_does_not_stop_the_run(tmp_path: Path) -> None:
         *_, ended = await heard(chat.events())
         assert ended == Ended(Done(), 3)
         assert kinds((await chat.log()).entries) == ["user", "run", "assistant"]
+
+
+async def test_nothing_is_shown_before_it_is_recorded(tmp_path: Path) -> None:
+    """As an entry is heard, another connection to the file finds it there: question, answer, result and all."""
+
+    @tool
+    def asks(ctx: Context) -> str:
+        return ctx.ask(Say("Which?"))
+
+    scene, heard = Scene(tmp_path), list[str]()
+    async with scene.process(asks) as p:
+        with closing(sqlite3.connect(scene.path)) as file:
+            for answer in (None, "a"):
+                if answer:
+                    await p.chat.answer((await p.open()).id, answer)
+                async for event in p.chat.say("go") if not answer else p.chat.events(5):
+                    if isinstance(event, Entry):
+                        heard.append(event.kind)
+                        assert (
+                            file.execute("SELECT kind FROM entry WHERE seq = ?", (event.seq,)).fetchone()[0]
+                            == event.kind
+                        )
+    assert heard == "user run assistant began asked answered run began result assistant".split()
 
 
 async def test_a_listener_that_comes_later_gets_the_rest(tmp_path: Path) -> None:
