@@ -27,6 +27,9 @@ SoFar: TypeAlias = Callable[[], Delta | None]
 """What the model has written of the step under way, as one piece; None if it is not writing here."""
 
 
+NOTHING: Final = Delta("", 0, "")
+
+
 def _nothing() -> None:
     return None
 
@@ -62,7 +65,7 @@ def _recorded(event: Event) -> str | None:
 
 async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar) -> AsyncGenerator[Event, None]:
     last = None if callable(after) else after
-    heard = Delta("", 0, "")
+    heard = NOTHING
     while True:
         async with bus.listen(key) as live:
             spoken = so_far()  # at this very moment: what is spoken from now on comes live
@@ -89,6 +92,8 @@ async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar)
                     continue  # on its way before the log was read, which has the whole
                 if isinstance(event, Delta):
                     heard = event
+                if isinstance(event, Retracted):
+                    heard = NOTHING
                 if isinstance(event, Entry):
                     last = event.seq
                 yield event

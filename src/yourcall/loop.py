@@ -146,6 +146,7 @@ class Run(Generic[D]):
                         self._emit(delta)
                         length += len(text)
                     case Restarted():
+                        self._spoken = (message_id, [])
                         self._emit(Retracted(message_id))
                         length = 0
                     case Finished():

@@ -21,7 +21,7 @@ from yourcall.entries import Asked, Assistant, Body, Call, Entry, Interrupt, Res
 from yourcall.events import Delta, Ended, Event, Retracted
 from yourcall.follow import follow
 from yourcall.log import Done, Waiting
-from yourcall.ports import Finished, Key, ModelEvent, ModelRequest, Snapshot, TextDelta
+from yourcall.ports import Finished, Key, ModelEvent, ModelRequest, Restarted, Snapshot, TextDelta
 from yourcall.record import Record
 from yourcall.store.sqlite import SQLiteStore
 
@@ -547,3 +547,29 @@ async def test_who_comes_late_reads_what_is_written_so_far(tmp_path: Path) -> No
                 pieces.append((event.offset, event.text))
                 go.set()
     assert pieces == [(0, "one two "), (8, "three")]
+
+
+async def test_who_comes_late_does_not_read_what_was_taken_back(tmp_path: Path) -> None:
+    """A step that began anew is told as it stands now: the words of the attempt that failed were never said."""
+    half, go = anyio.Event(), anyio.Event()
+
+    class Anew:
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            yield TextDelta("a long false start ")
+            yield Restarted()
+            yield TextDelta("one ")
+            half.set()
+            await go.wait()
+            yield TextDelta("two")
+            yield Finished("one two")
+
+    async with Engine(Agent(Anew()), SQLiteStore(str(tmp_path / "c.db"))) as engine:
+        chat = engine.conversation("c", user="ada")
+        await chat.post("count")
+        await half.wait()
+        pieces: list[tuple[int, str]] = []
+        async for event in chat.events(after=0):
+            if isinstance(event, Delta):
+                pieces.append((event.offset, event.text))
+                go.set()
+    assert pieces == [(0, "one "), (4, "two")]
