@@ -24,7 +24,7 @@ from yourcall.asks import Ask, payload_digest
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
 from yourcall.follow import follow
-from yourcall.log import Log, Phase, phase
+from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
 from yourcall.ports import Bus, Found, Key, Listed, Row, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
@@ -159,14 +159,10 @@ class Engine(Generic[D]):
         match found.ending:
             case Answered(payload=recorded) as answered if recorded == mark:
                 return answered
-            case Answered():
-                raise errors.AlreadyAnswered
-            case Closed(ending="changed"):
-                raise errors.Changed
-            case Closed(ending=ending):
-                raise errors.Closed(ending)
             case None:
                 raise errors.Closed("expired")
+            case ending:
+                raise refusal(ending)
 
     async def _answer(self, found: Found, payload: Json, mark: str) -> None:
         interrupt = found.interrupt
@@ -252,14 +248,10 @@ class Engine(Generic[D]):
         match (await self.find(interrupt_id, user=user)).ending:
             case Closed(ending=how) as closed if how == ending:
                 return closed
-            case Closed(ending="changed"):
-                raise errors.Changed
-            case Closed(ending=how):
-                raise errors.Closed(how)
-            case Answered():
-                raise errors.AlreadyAnswered
             case None:
                 raise errors.Closed("expired")
+            case other:
+                raise refusal(other)
 
     # ----------------------------------------------------------------- reading and writing
 

@@ -349,15 +349,19 @@ def _follows(one: CallLog | None, effect: Effect) -> bool:
 
 def _closed(log: Log, body: Answered | Closed) -> errors.Refused:
     one = log.call(body.call)
-    match one.endings.get(body.interrupt) if one else None:
+    ending = one.endings.get(body.interrupt) if one else None
+    return refusal(ending) if ending else errors.NotFound()
+
+
+def refusal(ending: Answered | Closed) -> errors.Refused:
+    """What whoever comes too late with another ending is told."""
+    match ending:
         case Answered():
             return errors.AlreadyAnswered()
         case Closed(ending="changed"):
             return errors.Changed()
-        case Closed(ending=ending):
-            return errors.Closed(ending)
-        case _:
-            return errors.NotFound()
+        case Closed(ending=how):
+            return errors.Closed(how)
 
 
 # --------------------------------------------------------------------------- what the model reads
@@ -391,8 +395,8 @@ def transcript(log: Log) -> Transcript:
     """The provider-shaped view: each step is followed by all its results, in call order.
 
     A message that the user wrote while a step was under way comes after that step's results: the order of the
-    log and the order of the transcript differ. Needs a complete log; a call without a result, which is only
-    ever in the last step, is left out of nothing: callers ask for a transcript when `phase` is `CallModel`.
+    log and the order of the transcript differ. Needs a complete log. A call of the last step that has no result yet
+    has no message of its own; a model is asked only when `phase` is `CallModel`, and then there is none.
     """
     results = {e.body.call: e.body for e in log.entries if isinstance(e.body, Result)}
     users = [entry for entry in log.entries if isinstance(entry.body, User)]
