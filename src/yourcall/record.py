@@ -85,9 +85,12 @@ class Record:
                         lease = started = None
                 if after.head == self.log.head:
                     return Written()
-                match await self._append(after, lease, holds_until(self.log, bodies, self.now, attempt)):
+                new, row = after.after(self.log.head), _row(after, lease)
+                until = holds_until(self.log, bodies, self.now, attempt)
+                match await self._store.append(self.key, self.log.head, new, row, place=self._place, until=until):
                     case Appended.DONE:
-                        return Written(self._advance(after, lease), started)
+                        self._advance(after, row, new)
+                        return Written(new, started)
                     case Appended.DUPLICATE:
                         raise DuplicateMessage
                     case Appended.LOST:
@@ -111,22 +114,11 @@ class Record:
             return held
         return Lease(take, self.now + LEASE_SECONDS)
 
-    async def _append(self, after: Log, lease: Lease | None, until: float) -> Appended:
-        expiries = [i.expires_at for i in after.interrupts if i.expires_at is not None]
-        row = Row(after.seen + 1, row_phase(phase(after)), min(expiries, default=None), lease)
-        new = after.after(self.log.head)
-        return await self._store.append(self.key, self.log.head, new, row, place=self._place, until=until)
-
-    def _advance(self, after: Log, lease: Lease | None) -> tuple[Entry, ...]:
-        entries = after.after(self.log.head)
-        self.log = after
-        self.row = Row(after.seen + 1, row_phase(phase(after)), lease=lease)
-        events: list[Event] = list(entries)
+    def _advance(self, after: Log, row: Row, new: tuple[Entry, ...]) -> None:
+        self.log, self.row = after, row
         now = phase(after)
-        if isinstance(now, Waiting | Done):
-            events.append(Ended(now, after.head))
-        self._publish(self.key, events)
-        return entries
+        ended = [Ended(now, after.head)] if isinstance(now, Waiting | Done) else []
+        self._publish(self.key, [*new, *ended])
 
     async def _refresh(self) -> None:
         self._read(await self._store.load(self.key, after=self.log.head if self._loaded else None), self.log)
@@ -137,6 +129,11 @@ class Record:
         self._place, self._loaded = snapshot.place, True
         self.log = Log(known.entries + snapshot.entries) if snapshot.entries else known
         self.row, self.now = snapshot.row, snapshot.now
+
+
+def _row(log: Log, lease: Lease | None) -> Row:
+    expiries = [interrupt.expires_at for interrupt in log.interrupts if interrupt.expires_at is not None]
+    return Row(log.seen + 1, row_phase(phase(log)), min(expiries, default=None), lease)
 
 
 def row_phase(now: Phase) -> Literal["run", "waiting", "done"]:
