@@ -131,13 +131,13 @@ class Context(Generic[D]):
         if expires_in is not None and not 0 < expires_in < math.inf:
             raise self._break("expires_in is a number of seconds above 0.")
         key, occurrence = self._place(key)
-        shown(ask)  # before anything else: it names what cannot be shown
+        payload = shown(ask)  # before anything else: it names what cannot be shown
         mark = digest(ask, key)
         asked = [i for i in self._past.asks if (i.key, i.occurrence) == (key, occurrence)]
         last = asked[-1] if asked else None
         ending = self._past.endings.get(last.id) if last else None
         if last is None or (ending is None and last.digest != mark) or _is_changed(ending):
-            raise self._paused(self._new(ask, key, occurrence, len(asked), mark, expires_in))
+            raise self._paused(self._new(ask, payload, key, occurrence, len(asked), mark, expires_in))
         if ending is None:
             raise self._paused(Pending(ask, last))
         if isinstance(ending, Answered) and last.digest != mark:  # an old "no" is never taken for a new "yes"
@@ -171,7 +171,14 @@ class Context(Generic[D]):
         return key, self._uses[key]
 
     def _new(
-        self, ask: Ask[Any], key: str, occurrence: int, generation: int, mark: str, expires_in: float | None
+        self,
+        ask: Ask[Any],
+        payload: Json,
+        key: str,
+        occurrence: int,
+        generation: int,
+        mark: str,
+        expires_in: float | None,
     ) -> Pending:
         assert self._past is not None
         place = [self.user, self.conversation_id, self.call_id, key, occurrence, generation]
@@ -180,7 +187,7 @@ class Context(Generic[D]):
             call_id=self.call_id,
             key=key,
             kind=ask.kind,
-            ask=shown(ask),
+            ask=payload,
             digest=mark,
             message=ask.title,
             schema=None if ask.payload_says_all else ask.schema(),
