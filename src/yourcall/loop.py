@@ -36,7 +36,7 @@ from yourcall.log import CallLog, CallModel, Done, Log, RunTools, Waiting, openi
 from yourcall.ports import Finished, ModelRequest, Restarted, TextDelta
 from yourcall.record import Decide, Record
 from yourcall.replay import Returned, replay
-from yourcall.tasks import being_cancelled
+from yourcall.tasks import not_to_keep
 from yourcall.tools import Tool
 from yourcall.trim import trimmed
 
@@ -154,7 +154,7 @@ class Run(Generic[D]):
         except errors.ModelFailed:
             raise
         except BaseException as error:  # whatever it was, also a cancel that strays out of a client library
-            if isinstance(error, KeyboardInterrupt) or being_cancelled():
+            if not_to_keep(error):
                 raise
             log.exception("The model failed")
             raise errors.ModelFailed("The model failed. Try again.") from None

@@ -18,7 +18,7 @@ from yourcall import errors
 from yourcall.asks import Ask, Check
 from yourcall.context import Context, Pending
 from yourcall.entries import Interrupt, Json, Status, storable
-from yourcall.tasks import being_cancelled, leaves
+from yourcall.tasks import cancelled_from_above, leaves, not_to_keep
 from yourcall.tools import Tool
 
 log = logging.getLogger("yourcall")
@@ -74,7 +74,8 @@ def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returne
     for leaf in parts:
         if isinstance(leaf, errors.Stale | KeyboardInterrupt):
             raise leaf
-        if isinstance(leaf, anyio.get_cancelled_exc_class()) and _cancelled():
+        # A body has a task of its own: one that cancels its task has failed.
+        if isinstance(leaf, anyio.get_cancelled_exc_class()) and cancelled_from_above():
             raise error
     leaf = next((leaf for leaf in parts if isinstance(leaf, errors.YourcallError)), parts[0])
     match leaf:
@@ -101,11 +102,6 @@ def _unanswered(ending: errors.NotAnswered, on_skip: str) -> Returned:
 
 def _error(text: str) -> Returned:
     return Returned({"ok": False, "error": storable(text)}, "failed")
-
-
-def _cancelled() -> bool:
-    """Whether it is us who cancel. A body has a task of its own, so one that cancels its task has failed."""
-    return anyio.current_effective_deadline() == float("-inf")
 
 
 async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interrupt) -> Pending | None:
@@ -145,7 +141,7 @@ async def accept(ask: Ask[T], payload: Json) -> T:
     except errors.Rejected:
         raise
     except BaseException as error:  # whatever it was, also a stray cancel or `sys.exit`: the question stays open
-        if isinstance(error, KeyboardInterrupt) or being_cancelled():
+        if not_to_keep(error):
             raise
         log.exception("The check of a %s answer failed", ask.kind)
         raise errors.CheckFailed from None

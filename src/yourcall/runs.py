@@ -23,7 +23,7 @@ from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
 from yourcall.ports import Bus, Key, Store
 from yourcall.record import LEASE_SECONDS, Record
-from yourcall.tasks import Tally, being_cancelled, leaves
+from yourcall.tasks import Tally, leaves, not_to_keep
 
 log = logging.getLogger("yourcall")
 
@@ -66,7 +66,7 @@ class Runs(Generic[D]):
                 tasks.cancel_scope.cancel()
             unfinished = False
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) or being_cancelled():
+            if not_to_keep(error):
                 raise
             if all(isinstance(leaf, errors.Stale) for leaf in leaves(error)):
                 unfinished = False

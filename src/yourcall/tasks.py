@@ -54,10 +54,19 @@ class Tally:
             await self._over.wait()
 
 
-def being_cancelled() -> bool:
-    """Whether somebody cancels us; a `CancelledError` that strays out of other people's code is an ordinary failure."""
+def cancelled_from_above() -> bool:
+    """Whether a task group of ours, or one around it, is being cancelled."""
+    return anyio.current_effective_deadline() == -math.inf
+
+
+def not_to_keep(error: BaseException) -> bool:
+    """Whether an exception out of other people's code must go on: Ctrl-C, or somebody cancels us.
+
+    A `CancelledError` that strays out of that code, `SystemExit` and their like are ordinary failures of it.
+    """
     task = asyncio.current_task()
-    return anyio.current_effective_deadline() == -math.inf or (task is not None and task.cancelling() > 0)
+    cancelled = cancelled_from_above() or (task is not None and task.cancelling() > 0)
+    return cancelled or isinstance(error, KeyboardInterrupt)
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
