@@ -11,7 +11,8 @@ A `Log` may be a tail: it reaches back at least to what the last step's request 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -392,31 +393,39 @@ Transcript: TypeAlias = tuple[Message, ...]
 
 
 def transcript(log: Log) -> Transcript:
-    """The provider-shaped view: each step is followed by all its results, in call order.
+    """The provider-shaped view of a complete log.
 
-    A message that the user wrote while a step was under way comes after that step's results: the order of the
-    log and the order of the transcript differ. Needs a complete log. A call of the last step that has no result yet
-    has no message of its own; a model is asked only when `phase` is `CallModel`, and then there is none.
+    A call of the last step that has no result yet has no message of its own; a model is asked only when `phase` is
+    `CallModel`, and then there is none.
     """
-    results = {e.body.call: e.body for e in log.entries if isinstance(e.body, Result)}
-    users = [entry for entry in log.entries if isinstance(entry.body, User)]
+    tools: dict[str, str] = {}
     messages: list[Message] = []
-    placed = 0
-    for entry in log.entries:
-        if not isinstance(entry.body, Assistant):
-            continue
-        step = entry.body
-        while placed < len(users) and users[placed].seq <= step.seen:
-            messages.append(_said(users[placed]))
-            placed += 1
-        messages.append(AssistantMessage(step.text, step.calls, step.blob))
-        for call in step.calls:
-            if result := results.get(call.id):
-                messages.append(ToolMessage(call.id, call.tool, result.text, result.status))
-    messages.extend(_said(entry) for entry in users[placed:])
+    for entry in as_read(log):
+        match entry.body:
+            case User(text):
+                messages.append(UserMessage(text))
+            case Assistant(text=text, calls=calls, blob=blob):
+                tools.update((call.id, call.tool) for call in calls)
+                messages.append(AssistantMessage(text, calls, blob))
+            case Result(call=call_id, status=status) as result:
+                messages.append(ToolMessage(call_id, tools[call_id], result.text, status))
     return tuple(messages)
 
 
-def _said(entry: Entry) -> UserMessage:
-    assert isinstance(entry.body, User)
-    return UserMessage(entry.body.text)
+def as_read(log: Log) -> Iterator[Entry]:
+    """What was said, in the order in which the model reads it: each step is followed by its results, in call order.
+
+    A message that the user wrote while a step was under way comes after that step's results: the order of the log
+    and this one differ.
+    """
+    own = [entry for entry in log.entries if not entry.scope]
+    results = {entry.body.call: entry for entry in own if isinstance(entry.body, Result)}
+    users = deque(entry for entry in own if isinstance(entry.body, User))
+    for entry in own:
+        if not isinstance(entry.body, Assistant):
+            continue
+        while users and users[0].seq <= entry.body.seen:
+            yield users.popleft()
+        yield entry
+        yield from (results[call.id] for call in entry.body.calls if call.id in results)
+    yield from users

@@ -11,7 +11,7 @@ from ag_ui import core
 from yourcall import entries
 from yourcall.entries import Answered, Asked, Assistant, Closed, Entry, Json, Result, User
 from yourcall.errors import Fault, Refused, Rejected
-from yourcall.log import Log
+from yourcall.log import Log, as_read
 from yourcall.questions import answer_schema
 from yourcall.values import plain
 
@@ -24,20 +24,18 @@ def messages(log: Log) -> list[Json]:
 
     A call that still waits has no tool message; what the user wrote during a step follows that step's results.
     """
-    results = {e.body.call: e.body for e in log.entries if isinstance(e.body, Result) and not e.scope}
-    said: list[tuple[int, core.UserMessage]] = []
-    told: list[core.Message] = []
-    for entry in log.entries:
-        match entry.body:
-            case User(text) as body:
-                said.append((entry.seq, core.UserMessage(id=user_id(body, entry.seq), content=text)))
-            case Assistant() as step if not entry.scope:
-                told += [message for seq, message in said if seq <= step.seen]
-                said = [(seq, message) for seq, message in said if seq > step.seen]
-                told.append(_assistant(step))
-                told += [_tool(results[call.id]) for call in step.calls if call.id in results]
-    told += [message for _, message in said]
-    return [message.model_dump(by_alias=True) for message in told]
+    return [_message(entry).model_dump(by_alias=True) for entry in as_read(log)]
+
+
+def _message(entry: Entry) -> core.Message:
+    match entry.body:
+        case User(text) as said:
+            return core.UserMessage(id=user_id(said, entry.seq), content=text)
+        case Assistant() as step:
+            return _assistant(step)
+        case Result() as result:
+            return _tool(result)
+    raise AssertionError(entry.kind)
 
 
 def interrupts(log: Log) -> list[Json]:
