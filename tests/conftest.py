@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Generator
+from pathlib import Path
 
 import pytest
+
+from tests.scene import Scene
 
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """The one event loop that yourcall supports: aiosqlite and uvicorn need asyncio."""
     return "asyncio"
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    """A real file in which one process after another finds what the last one left."""
+    return Scene(tmp_path)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from pathlib import Path
 
 import anyio
 import anyio.lowlevel
@@ -18,11 +17,6 @@ from yourcall.log import Done, Waiting
 from yourcall.testing import CallStep, ScriptStep
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 async def dawdle(steps: int) -> None:

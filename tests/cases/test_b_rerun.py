@@ -25,11 +25,6 @@ from yourcall.testing import CallStep, ScriptStep
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
-
-
 class Lines:
     """A file to which tools append, so that a second execution shows."""
 

@@ -31,11 +31,6 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
-
-
 @tool
 def asks(ctx: Context) -> str:
     return ctx.ask(Say("Which?", "a", "b"))

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -23,11 +22,6 @@ from yourcall.log import Done, Waiting
 from yourcall.testing import CallStep, ScriptStep
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 @tool

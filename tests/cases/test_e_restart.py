@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, closing
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,11 +23,6 @@ from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 @tool

@@ -6,7 +6,6 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -25,11 +24,6 @@ from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import CallStep, ScriptStep
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 class Gate:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import anyio
@@ -22,11 +21,6 @@ from yourcall.errors import Closed as ClosedError
 from yourcall.log import Done, Waiting
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 def words(ask: Interrupt) -> tuple[str, int, int]:

@@ -36,11 +36,6 @@ pytestmark = pytest.mark.anyio
 KEY = Key("ada", "c")
 
 
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
-
-
 class Gate:
     """A place in a body where it waits until it is let go."""
 

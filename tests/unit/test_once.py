@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -25,11 +24,6 @@ from yourcall.errors import Changed, Closed, Paused
 from yourcall.log import INTERRUPTED, Done, Waiting
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 class Counter:

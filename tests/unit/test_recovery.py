@@ -26,11 +26,6 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
-
-
 class Body:
     """A body that hangs until it is let go; `entered` counts its executions."""
 

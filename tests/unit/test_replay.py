@@ -7,7 +7,6 @@ import contextlib
 import functools
 import threading
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -25,11 +24,6 @@ from yourcall.replay import MISMATCH
 pytestmark = pytest.mark.anyio
 
 Body = Callable[[Context], Awaitable[Any]]
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 async def ask(ctx: Context) -> str:

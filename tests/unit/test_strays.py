@@ -19,11 +19,6 @@ from yourcall.testing import ScriptedModel
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
-
-
 async def waits_for_what_was_cancelled() -> None:
     inner = asyncio.ensure_future(asyncio.sleep(60))
     inner.cancel()

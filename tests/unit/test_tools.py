@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -23,11 +22,6 @@ from yourcall.log import Done, Waiting
 from yourcall.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
 
 
 # --------------------------------------------------------------------------- signatures
