@@ -5,10 +5,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.scene import Scene
+if TYPE_CHECKING:
+    from tests.scene import Scene
 
 
 @pytest.fixture(scope="session")
@@ -20,6 +22,8 @@ def anyio_backend() -> str:
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     """A real file in which one process after another finds what the last one left."""
+    from tests.scene import Scene
+
     return Scene(tmp_path)
 
 
