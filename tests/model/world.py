@@ -428,7 +428,7 @@ class World:
 
     def released(self, runner: str) -> None:
         if self.lease is not None and self.lease.runner == runner:
-            self.lease = None
+            self.lease = Lease(runner, 0)  # over, not gone: who keeps it in an append does not revive it
 
     def requested(self, host: Host, request: ModelRequest) -> None:
         """A model was asked for a step."""
