@@ -44,11 +44,12 @@ bench: .venv/.demo
 LOCK := $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command "make lock"
 WEB := pyproject.toml --extra web
-MODELS := $(WEB) --extra anthropic --extra openai --extra google
+DEMO := $(WEB) --extra demo
+MODELS := $(DEMO) --extra anthropic --extra openai --extra google
 
 lock: .venv/.uv
 	$(LOCK) requirements/uv.in -o requirements/uv.txt
-	$(LOCK) $(WEB) requirements/build.in -o requirements/demo.txt
+	$(LOCK) $(DEMO) requirements/build.in -o requirements/demo.txt
 	$(LOCK) $(MODELS) requirements/build.in -c requirements/demo.txt -o requirements/models.txt
 	$(LOCK) $(MODELS) requirements/dev.in -o requirements/dev.txt
 	$(LOCK) $(WEB) requirements/bench.in -o requirements/bench.txt
