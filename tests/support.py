@@ -76,7 +76,7 @@ class WatchedStore(SQLiteStore):
 
     async def open(self) -> None:
         await super().open()
-        await self._db.set_trace_callback(self._trace)
+        await self.file._db.set_trace_callback(self._trace)
 
     async def load(self, key: Key, *, after: int | None = None) -> Snapshot:
         snapshot = await super().load(key, after=after)
@@ -88,7 +88,7 @@ class WatchedStore(SQLiteStore):
         self.on_statement(statement)
 
     async def pragma(self, name: str) -> Json:
-        ((value,),) = await self._db.execute_fetchall(f"PRAGMA {name}")
+        ((value,),) = await self.file._db.execute_fetchall(f"PRAGMA {name}")
         return value
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
-from yourcall.entries import Json, canonical, compact
+from yourcall.entries import Channel, Json, canonical, compact
 from yourcall.errors import Unstorable
 from yourcall.values import decode, encode
 
@@ -28,6 +28,8 @@ class Ask(Generic[T]):
     """The base of every ask. `to` is for somebody else than the conversation's owner; asking them is not built yet."""
 
     kind: ClassVar[str]
+    channel: ClassVar[Channel] = "form"
+    """By which way its answer comes; one that comes by another is refused."""
     payload_says_all: ClassVar[bool] = False
     """Whether the answer's schema follows from the payload, so that the log need not keep both."""
     answer_type: object = None

@@ -109,7 +109,7 @@ class Context(Generic[D]):
         expires. Raises `Skipped`, `Declined`, `Expired` or `Unavailable`; uncaught, they become a truthful result.
         """
         try:
-            return self._ask(ask, key, expires_in)
+            return self._ask(ask, _own(key), expires_in)
         except (errors.Skipped, errors.Expired):
             if otherwise is _RAISE:
                 raise
@@ -118,7 +118,7 @@ class Context(Generic[D]):
     def interrupt(self, name: str, reason: Json = None) -> Json:
         """The raw primitive: show `reason`, return the client's JSON; a skip returns `{"skipped": true}`."""
         try:
-            return self._ask(Raw(name, reason), name, None)
+            return self._ask(Raw(name, reason), _own(name), None)
         except errors.Skipped as skip:
             return {"skipped": True} | ({"note": skip.note} if skip.note else {})
 
@@ -165,8 +165,6 @@ class Context(Generic[D]):
         if key is None:
             self._unkeyed += 1
             return f"#{self._unkeyed}", 1
-        if key.startswith("#"):
-            raise errors.ProgrammingError("A key must not start with '#': those are the library's own.")
         self._uses[key] = self._uses.get(key, 0) + 1
         return key, self._uses[key]
 
@@ -194,6 +192,7 @@ class Context(Generic[D]):
             occurrence=occurrence,
             generation=generation,
             to=ask.to,
+            channel=ask.channel,
         )
         return Pending(ask, interrupt, expires_in, replaces=self._past.open)
 
@@ -310,6 +309,13 @@ class Context(Generic[D]):
         endings = self._past.endings if self._past else {}
         recorded = {interrupt_id for interrupt_id, ending in endings.items() if not _is_changed(ending)}
         return bool(self._taken) and bool(recorded - self._taken)
+
+
+def _own(key: str | None) -> str | None:
+    """A key of the app's. The library's own, for the asks that other calls imply, start with `#`."""
+    if key is not None and key.startswith("#"):
+        raise errors.ProgrammingError("A key must not start with '#': those are the library's own.")
+    return key
 
 
 def _is_changed(ending: Answered | Closed | None) -> bool:

@@ -20,13 +20,14 @@ from typing_extensions import TypeVar
 
 from yourcall import decisions, errors
 from yourcall.agent import Agent
-from yourcall.asks import Ask, payload_digest
+from yourcall.answers import FormAnswer, Given
+from yourcall.asks import Ask
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
-from yourcall.ports import Bus, Found, Key, Listed, Row, Store
+from yourcall.ports import Bus, Draft, Found, Key, Listed, Row, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
@@ -146,25 +147,30 @@ class Engine(Generic[D]):
         Raises `Rejected` or `CheckFailed` (the question stays open), `AlreadyAnswered`, `Closed`, `Changed`,
         `NotFound`, `Busy`.
         """
+        return await self.take(interrupt_id, FormAnswer(payload), user=user, digest=digest)
+
+    async def take(self, interrupt_id: str, given: Given, *, user: str, digest: str | None = None) -> Answered:
+        """As `answer`, for what came by any channel. Raises `WrongChannel` if that is not the question's."""
         found = await self.find(interrupt_id, user=user)
-        mark = payload_digest(payload)
+        if found.interrupt.channel != given.channel:
+            raise errors.WrongChannel(found.interrupt.channel)
         if found.ending is None and digest not in (None, found.interrupt.digest):
             raise errors.Changed
         if found.ending is None:
             try:
-                await self._answer(found, payload, mark)
+                await self._answer(found, given)
             except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):  # the last: its step is over
                 await self.expire(found.key)
             found = await self.find(interrupt_id, user=user)
         match found.ending:
-            case Answered(payload=recorded) as answered if recorded == mark:
+            case Answered(payload=recorded) as answered if recorded == given.mark:
                 return answered
             case None:
                 raise errors.Closed("expired")
             case ending:
                 raise refusal(ending)
 
-    async def _answer(self, found: Found, payload: Json, mark: str) -> None:
+    async def _answer(self, found: Found, given: Given) -> None:
         interrupt = found.interrupt
         async with self._probing(interrupt.call_id, found.key):
             record = self.record(found.key)
@@ -172,9 +178,10 @@ class Engine(Generic[D]):
             if interrupt.expires_at is not None and record.now >= interrupt.expires_at:
                 raise errors.Closed("expired")
             ask = await self._live(record, interrupt)
-            value = await accept(ask, payload)
-            answered = Answered(interrupt.id, interrupt.call_id, ask.encode(value), mark)
-            await self.write(record, lambda log, now: [answered])
+            value = await accept(ask, await given.read(ask))
+            kept, drafts = await given.keep(ask, value)
+            answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark)
+            await self.write(record, lambda log, now: [answered], keep=drafts)
 
     async def _live(self, record: Record, interrupt: Interrupt) -> Ask[Any]:
         """The open ask as today's code makes it: the body is executed up to it, and nothing is written.
@@ -267,7 +274,9 @@ class Engine(Generic[D]):
         """The conversation's log, to be read and written."""
         return Record(self.store, key, self._publish)
 
-    async def write(self, record: Record, decide: Decide, *, resume: bool = False) -> Written:
+    async def write(
+        self, record: Record, decide: Decide, *, resume: bool = False, keep: Sequence[Draft] = ()
+    ) -> Written:
         """Write for the user's side or the sweep, and start the run that this makes possible.
 
         Raises `Busy` while draining: nothing is taken that could not be carried on. Once begun it is carried to its
@@ -279,12 +288,12 @@ class Engine(Generic[D]):
             raise errors.Busy
         try:
             with self._writes.one():
-                return await to_the_end(lambda: self._write(record, decide, resume))
+                return await to_the_end(lambda: self._write(record, decide, resume, keep))
         except errors.Stale:
             raise errors.NotFound("conversation") from None
 
-    async def _write(self, record: Record, decide: Decide, resume: bool) -> Written:
-        written = await record.write(decide, take=secrets.token_hex(8), resume=resume)
+    async def _write(self, record: Record, decide: Decide, resume: bool, keep: Sequence[Draft]) -> Written:
+        written = await record.write(decide, take=secrets.token_hex(8), resume=resume, keep=keep)
         if written.runner and self._tasks:
             self._runs.start(self._tasks, record, written.runner)
         return written

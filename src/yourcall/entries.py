@@ -23,6 +23,8 @@ Json: TypeAlias = Any
 Ending: TypeAlias = Literal[
     "answered", "skipped", "declined", "expired", "superseded", "cancelled", "unavailable", "changed"
 ]
+Channel: TypeAlias = Literal["form", "secret", "upload", "handoff"]
+"""By which way an answer comes: in the open, on a route of its own, as a file, or from outside."""
 Status: TypeAlias = Literal[
     "ok", "failed", "skipped", "declined", "expired", "unavailable", "superseded", "cancelled", "interrupted", "held"
 ]
@@ -64,6 +66,7 @@ class Interrupt:
     generation: int = 0
     to: str | None = None
     expires_at: float | None = None
+    channel: Channel = "form"
 
 
 @dataclass(frozen=True, slots=True)

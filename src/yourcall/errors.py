@@ -10,10 +10,13 @@ Exception
     │   ├── Skipped  ├── Declined  ├── Expired  └── Unavailable
     ├── OnceFailed              the effect of `ctx.once` failed, now or in an earlier run
     ├── OutcomeUnknown          the effect of `ctx.once` was cut off; nobody knows whether it happened
+    ├── CredentialGone          a tool was offered for a credential that the user has taken back
     ├── ToolError               a tool's own words to the model
     ├── ModelFailed             the provider did not finish its step
     └── Refused                 a request that was not admitted; nothing was changed
         ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting  ├── Busy
+        ├── WrongChannel        the answer came by a way that is not this question's
+        ├── TooManyAttempts     too many answers to one question were refused
         ├── Rejected            the answer fails a check; the card shows it and stays open
         └── CheckFailed         the check itself broke; the card stays open
 
@@ -114,6 +117,14 @@ class OutcomeUnknown(YourcallError):
         super().__init__(f"once({name!r}) was interrupted: it may or may not have happened")
 
 
+class CredentialGone(YourcallError):
+    """The credential that the tool was offered for is gone: the user took it back meanwhile."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"The user's access to {name} is gone. Connect it again before you use this tool.")
+
+
 class ToolError(YourcallError):
     """Raise it in a tool to tell the model, in your own words, what went wrong."""
 
@@ -174,6 +185,33 @@ class Changed(Refused):
 
     def __init__(self) -> None:
         super().__init__("The question changed. Reload it.")
+
+
+class WrongChannel(Refused):
+    """The answer came by a way that is not this question's: a form's answer to a sign-in, a secret in the open."""
+
+    slug, status = "wrong-channel", 409
+
+    def __init__(self, channel: str) -> None:
+        super().__init__(_CHANNELS[channel])
+
+
+_CHANNELS = {
+    "form": "Answer this question with its form.",
+    "secret": "Enter this on the card's own field; it must not be sent in the open.",
+    "upload": "Answer this question with a file.",
+    "handoff": "Finish this step at the provider.",
+}
+
+
+class TooManyAttempts(Refused):
+    """Too many answers to this question were refused; `after` is in how many seconds one is looked at again."""
+
+    slug, status = "too-many-attempts", 429
+
+    def __init__(self, after: float) -> None:
+        self.after = after
+        super().__init__("Too many tries. Wait a few minutes, then try again.")
 
 
 class Waiting(Refused):

@@ -1,4 +1,4 @@
-"""The protocols between the loop and the world: a store, a model, a bus.
+"""The protocols between the loop and the world: a store, a vault, a model, a bus.
 
 Each has one contract suite in `tests/contracts/` that every implementation must pass.
 """
@@ -82,6 +82,17 @@ class Listed:
     updated_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A sealed value or a file that is stored but counts for nothing, until an append keeps it.
+
+    One that no append has kept is swept away after an hour.
+    """
+
+    kind: Literal["sealed", "file"]
+    id: str
+
+
 class Appended(Enum):
     """How an append ended."""
 
@@ -113,6 +124,7 @@ class Store(Protocol):
         *,
         place: int | None = None,
         until: float = math.inf,
+        keep: Sequence[Draft] = (),
     ) -> Appended:
         """Append at `head` and set the row, in one synced transaction; `head` 0 creates the conversation.
 
@@ -121,7 +133,8 @@ class Store(Protocol):
 
         A `row.lease` that differs in its runner from the stored one is taken only if the stored one is free or
         over; an equal runner keeps its stored `until`; None frees it. The index of interrupts is kept in the
-        same transaction.
+        same transaction, in which the drafts in `keep` are made to count. Raises `Busy`, and appends nothing, if
+        one of these is not there any more.
         """
 
     async def renew(self, key: Key, runner: str, seconds: float) -> bool:
@@ -149,6 +162,57 @@ class Store(Protocol):
 
     async def delete(self, key: Key) -> bool:
         """Remove a conversation and all that belongs to it; False if there was none."""
+
+
+# --------------------------------------------------------------------------- vault
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a secret value belongs: whose it is, its name, and the conversation, `"*"` for all of the owner's."""
+
+    owner: str
+    name: str
+    conversation: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A secret value, opened, and the version that it is."""
+
+    version: str
+    value: bytes = field(repr=False)
+
+
+class Vault(Protocol):
+    """Seals secret values. What it stores opens nowhere but in its own slot and version.
+
+    Everything fails closed: a value that does not open is an error, never another value.
+    """
+
+    async def draft(self, slot: Slot, value: bytes) -> Draft:
+        """Seal a value; the append that keeps the draft makes it the slot's value and removes the one before."""
+
+    async def open(self, slot: Slot) -> Opened | None:
+        """The slot's value; None if it has none. Raises `Busy` if the store does not answer."""
+
+    async def holds(self, slot: Slot) -> bool:
+        """Whether the slot has a value; nothing is opened."""
+
+    async def replace(self, slot: Slot, version: str, value: bytes) -> bool:
+        """Seal a new value in place of this version; False if another came first."""
+
+    async def claim(self, slot: Slot, version: str, seconds: float) -> bool:
+        """Be the one who replaces this version, for so long; False if somebody else is, or has."""
+
+    async def names(self, owner: str) -> Sequence[Slot]:
+        """The slots of this owner that have a value."""
+
+    async def forget(self, slot: Slot) -> bool:
+        """Remove the slot's value; False if it has none."""
+
+    def mac(self, purpose: str, value: bytes) -> str:
+        """Identifies a value under a key of the vault's: of no use to anyone without it."""
 
 
 # --------------------------------------------------------------------------- model

@@ -17,7 +17,7 @@ from yourcall import errors
 from yourcall.entries import Body, Entry, Run
 from yourcall.events import Ended, Event
 from yourcall.log import Done, Log, Phase, Waiting, admit, holds_until, openings, phase, runnable
-from yourcall.ports import Appended, Key, Lease, Row, Snapshot, Store
+from yourcall.ports import Appended, Draft, Key, Lease, Row, Snapshot, Store
 
 Decide: TypeAlias = Callable[[Log, float], Iterable[Body]]
 """What to append to this log at this moment of the store's clock. Pure; raises `Refused` to write nothing."""
@@ -62,13 +62,19 @@ class Record:
             await self._refresh()
 
     async def write(
-        self, decide: Decide, *, runner: str | None = None, take: str | None = None, resume: bool = False
+        self,
+        decide: Decide,
+        *,
+        runner: str | None = None,
+        take: str | None = None,
+        resume: bool = False,
+        keep: Sequence[Draft] = (),
     ) -> Written:
         """Append what `decide` says, on behalf of a run (`runner`) or of the user's side and the sweep (None).
 
         `take` is the id under which a run may be started, if there is work and the lease is free; with `resume`
-        a stopped conversation has work. Raises what `decide` raises, `Refused` or `Stale` where the log does not
-        admit it, `DuplicateMessage`.
+        a stopped conversation has work. `keep` are the drafts that what is appended names. Raises what `decide`
+        raises, `Refused` or `Stale` where the log does not admit it, `DuplicateMessage`.
         """
         async with self._lock:
             await self._refresh()
@@ -87,7 +93,10 @@ class Record:
                     return Written()
                 new, row = after.after(self.log.head), _row(after, lease)
                 until = holds_until(self.log, bodies, self.now, attempt)
-                match await self._store.append(self.key, self.log.head, new, row, place=self._place, until=until):
+                appended = await self._store.append(
+                    self.key, self.log.head, new, row, place=self._place, until=until, keep=keep
+                )
+                match appended:
                     case Appended.DONE:
                         self._advance(after, row, new)
                         return Written(new, started)

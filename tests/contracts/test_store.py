@@ -840,7 +840,7 @@ async def test_an_upgrade_that_failed_leaves_the_file_as_it_was(tmp_path: Path) 
 @pytest.fixture
 def locker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[sqlite3.Connection, None, None]:
     """Another process's connection to the file; a store loses its patience with it soon."""
-    monkeypatch.setattr("yourcall.store.sqlite.BUSY_MS", 50)
+    monkeypatch.setattr("yourcall.store.sqlite_file.BUSY_MS", 50)
     other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
     yield other
     other.close()

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 import anyio.to_thread
 
 from yourcall.entries import Entry
-from yourcall.ports import Appended, Key, Model, ModelEvent, ModelRequest, Row, Store
+from yourcall.ports import Appended, Draft, Key, Model, ModelEvent, ModelRequest, Row, Store
 
 T = TypeVar("T")
 
@@ -169,11 +169,14 @@ class GatedStore:
         *,
         place: int | None = None,
         until: float = math.inf,
+        keep: Sequence[Draft] = (),
     ) -> Appended:
         host = HOST.get()
         label = "append " + "+".join(e.kind for e in entries)
         turn = await self._gates.wait(label, append=True)
-        outcome = await self._gates.real(self._real.append(key, head, entries, row, place=place, until=until))
+        outcome = await self._gates.real(
+            self._real.append(key, head, entries, row, place=place, until=until, keep=keep)
+        )
         if outcome is Appended.DONE:
             self._stage.wrote(host, entries, row)
         host.survives(turn)

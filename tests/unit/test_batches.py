@@ -585,7 +585,7 @@ async def test_call_ids_that_are_empty_or_repeated_become_distinct(scene: Scene)
 async def locked(scene: Scene, p: Process) -> AsyncIterator[None]:
     """Another program holds the file, and the process does not wait long for it."""
     assert isinstance(p.engine.store, SQLiteStore)
-    await p.engine.store._db.execute("PRAGMA busy_timeout = 1")
+    await p.engine.store.file._db.execute("PRAGMA busy_timeout = 1")
     with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
         patch.setattr(loop, "PATIENCE_SECONDS", 0.05, raising=False)
         other.execute("BEGIN IMMEDIATE")

@@ -109,7 +109,7 @@ class TestInTime:
 
     async def test_a_lease_is_renewed_while_its_run_goes_on(self, store: SQLiteStore, clock: Clock) -> None:
         """A tool that works for a minute keeps its run: no sweep of another process takes it over."""
-        gate, second = Gate(), SQLiteStore(store.path, clock=clock)
+        gate, second = Gate(), SQLiteStore(store.file.path, clock=clock)
         async with self.process(store, working(gate)) as p, self.process(second) as other:
             await p.chat.post("go")
             await gate.reached.wait()

@@ -363,7 +363,7 @@ async def test_what_breaks_inside_says_nothing_outside(caplog: pytest.LogCapture
         await ada.settled(conversation)
         store = served.engine.store
         assert isinstance(store, SQLiteStore)
-        async with store._transaction() as db:
+        async with store.file.transaction() as db:
             await db.execute("""UPDATE entry SET body = json_set(body, '$.v', 99)""")
         for response in (
             await ada.get(f"/conversations/{conversation}"),

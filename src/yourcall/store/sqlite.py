@@ -1,27 +1,18 @@
-"""Logs in one SQLite file: WAL, every commit synced, one writer at a time.
-
-A dozen plain statements over aiosqlite. The connection belongs to one thread, so a lock keeps each transaction's
-statements together; it is shielded, so that a cancelled request never leaves one half done.
-"""
+"""Logs in one SQLite file: a dozen plain statements over aiosqlite."""
 
 from __future__ import annotations
 
 import math
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from importlib.resources import files
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import aiosqlite
-import anyio
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
-from yourcall.errors import Busy, NewerLog
-from yourcall.ports import Appended, Found, Key, Lease, Listed, Row, Snapshot
-
-BUSY_MS: Final = 5_000
+from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Row, Snapshot
+from yourcall.store.sqlite_file import SQLiteFile
 
 _LOAD: Final = """
 SELECT c.key, c.head, c.tail, c.phase, c.expires_at, c.runner, c.lease_until, e.seq, e.at, e.kind, e.body
@@ -66,34 +57,17 @@ class SQLiteStore:
     """A `Store` in the file at `path`, or in memory for `":memory:"`. `clock` returns Unix seconds."""
 
     def __init__(self, path: str, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = path
+        self.file = SQLiteFile(path, clock=clock)
         self._clock = clock
-        self._lock = anyio.Lock()
-        self._opened: aiosqlite.Connection | None = None
 
     async def open(self) -> None:
-        """Connect and bring the schema up to date. Raises `Busy` if the file stays locked."""
-        db = await aiosqlite.connect(self.path, isolation_level=None)
-        self._opened = db
-        try:
-            await db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-            await self._log_ahead(db)
-            await db.execute("PRAGMA synchronous = FULL")
-            await db.execute("PRAGMA foreign_keys = ON")
-            await self._upgrade()
-        except BaseException:
-            await self.close()
-            raise
+        await self.file.open()
 
     async def close(self) -> None:
-        db, self._opened = self._opened, None
-        if db is not None:
-            with anyio.CancelScope(shield=True):
-                await db.close()
+        await self.file.close()
 
     async def load(self, key: Key, *, after: int | None = None) -> Snapshot:
-        async with self._lock:
-            rows = list(await self._db.execute_fetchall(_LOAD, (after, key.owner, key.id)))
+        rows = await self.file.read(_LOAD, (after, key.owner, key.id))
         now = self._clock()
         if not rows:
             return Snapshot(now)
@@ -111,9 +85,10 @@ class SQLiteStore:
         *,
         place: int | None = None,
         until: float = math.inf,
+        keep: Sequence[Draft] = (),
     ) -> Appended:
         try:
-            async with self._transaction() as db:
+            async with self.file.transaction() as db:
                 now = self._clock()
                 if now >= until:
                     raise _Lost
@@ -138,19 +113,15 @@ class SQLiteStore:
             UPDATE conversation SET lease_until = ?
             WHERE owner = ? AND id = ? AND runner = ? AND lease_until > 0 RETURNING key
         """
-        async with self._transaction() as db:
-            rows = await db.execute_fetchall(sql, (self._clock() + seconds, key.owner, key.id, runner))
-        return bool(list(rows))
+        return bool(await self.file.write(sql, (self._clock() + seconds, key.owner, key.id, runner)))
 
     async def release(self, key: Key, runner: str) -> None:
         # Over, not gone: who read it before and keeps it in an append must not bring it back to life.
         sql = "UPDATE conversation SET lease_until = 0 WHERE owner = ? AND id = ? AND runner = ?"
-        async with self._transaction() as db:
-            await db.execute(sql, (key.owner, key.id, runner))
+        await self.file.write(sql, (key.owner, key.id, runner))
 
     async def find(self, owner: str, interrupt_id: str) -> Found | None:
-        async with self._lock:
-            rows = list(await self._db.execute_fetchall(_FIND, (interrupt_id, owner)))
+        rows = await self.file.read(_FIND, (interrupt_id, owner))
         if not rows:
             return None
         conversation, *stored = rows[0]
@@ -162,22 +133,18 @@ class SQLiteStore:
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
         behind = (self._clock(), after.owner if after else "", after.id if after else "")
-        async with self._lock:
-            rows = await self._db.execute_fetchall(_DUE, (*behind, *behind, limit))
+        rows = await self.file.read(_DUE, (*behind, *behind, limit))
         return [Key(owner, conversation) for owner, conversation in rows]
 
     async def conversations(
         self, owner: str, limit: int = 100, *, before: tuple[float, str] | None = None
     ) -> Sequence[Listed]:
-        async with self._lock:
-            rows = await self._db.execute_fetchall(_LIST, (owner, *(before or (math.inf, "")), limit))
+        rows = await self.file.read(_LIST, (owner, *(before or (math.inf, "")), limit))
         return [Listed(*row) for row in rows]
 
     async def delete(self, key: Key) -> bool:
         sql = "DELETE FROM conversation WHERE owner = ? AND id = ? RETURNING key"
-        async with self._transaction() as db:
-            rows = await db.execute_fetchall(sql, (key.owner, key.id))
-        return bool(list(rows))
+        return bool(await self.file.write(sql, (key.owner, key.id)))
 
     # ----------------------------------------------------------------- within a transaction
 
@@ -203,62 +170,8 @@ class SQLiteStore:
     async def _repeats(self, key: Key, entries: Sequence[Entry]) -> bool:
         """Whether a message of the same client's id is in the log."""
         ids = [entry.ref for entry in entries if entry.kind == "user" and entry.ref is not None]
-        async with self._lock:
-            found = [list(await self._db.execute_fetchall(_REPEATED, (key.owner, key.id, id))) for id in ids]
+        found = [await self.file.read(_REPEATED, (key.owner, key.id, id)) for id in ids]
         return any(found)
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        async with self._lock:
-            with anyio.CancelScope(shield=True):
-                db = self._db
-                try:
-                    await self._begin(db)
-                    yield db
-                    await db.execute("COMMIT")
-                except BaseException:
-                    # After whatever is still on its way to the connection's thread; nothing if that has ended it.
-                    await db.rollback()
-                    raise
-
-    async def _log_ahead(self, db: aiosqlite.Connection) -> None:
-        """Switch to a write-ahead log. Two who do so at once on a new file are refused, not made to wait."""
-        with anyio.move_on_after(BUSY_MS / 1000):
-            while True:
-                try:
-                    await db.execute("PRAGMA journal_mode = WAL")
-                    return
-                except sqlite3.OperationalError as error:
-                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                        raise
-                await anyio.sleep(0.01)
-        raise Busy("The store is busy. Try again in a moment.")
-
-    async def _begin(self, db: aiosqlite.Connection) -> None:
-        try:
-            await db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise
-            raise Busy("The store is busy. Try again in a moment.") from error
-
-    @property
-    def _db(self) -> aiosqlite.Connection:
-        if self._opened is None:
-            raise Busy("The store is closed.")
-        return self._opened
-
-    async def _upgrade(self) -> None:
-        """Run the schema's files that this database has not seen, in order, each in one transaction."""
-        scripts = sorted(files("yourcall.store").joinpath("schema").iterdir(), key=lambda script: script.name)
-        async with self._transaction() as db:
-            (version,) = next(iter(await db.execute_fetchall("PRAGMA user_version")))
-            if version > len(scripts):
-                raise NewerLog(version, len(scripts))
-            for number, script in enumerate(scripts[version:], version + 1):
-                for statement in script.read_text().split(";\n"):
-                    await db.execute(statement)
-                await db.execute(f"PRAGMA user_version = {number}")
 
 
 class _Lost(Exception):

@@ -1,0 +1,51 @@
+"""What came in for a question, by which way: one contract for all of them.
+
+The engine executes the asking call up to its question, and only then is the answer read: its limits are those of the
+live ask. It is parsed and checked, what must not be in the log is laid down as a draft, and the append that records
+the answer makes the draft count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+from yourcall.asks import Ask, payload_digest
+from yourcall.entries import Channel, Json
+from yourcall.ports import Draft
+
+
+class Given(Protocol):
+    """An answer on its way in."""
+
+    channel: ClassVar[Channel]
+
+    @property
+    def mark(self) -> str:
+        """Identifies what was sent, so that sending it again is recognised; known once it was read."""
+
+    async def read(self, ask: Ask[Any]) -> Any:
+        """What `ask.parse` takes, within the limits of the live ask. Raises `Refused`."""
+
+    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
+        """What the log says of the parsed and checked answer, and the drafts that this names."""
+
+
+@dataclass(frozen=True)
+class FormAnswer:
+    """JSON that came in the open."""
+
+    payload: Json
+    channel: ClassVar[Channel] = "form"
+
+    @cached_property
+    def mark(self) -> str:
+        return payload_digest(self.payload)
+
+    async def read(self, ask: Ask[Any]) -> Json:
+        return self.payload
+
+    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
+        return ask.encode(value), ()
