@@ -70,11 +70,27 @@ class Interrupt:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """A file that the user gave: what the log says of it. Its bytes are elsewhere, under `id`.
+
+    `name` is the user's own, for people to read and never a path; `type` is the media type that its content has, too;
+    `size` is in bytes, `sha256` in hex.
+    """
+
+    id: str
+    name: str
+    type: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class User:
     """The user wrote something. `id` is the client's, so that sending it twice is harmless."""
 
     text: str
     id: str | None = None
+    files: tuple[File, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +274,8 @@ def load(seq: int, at: float, kind: str, text: str) -> Entry:
         raise NewerLog(max(version, VERSION + 1), VERSION)
     scope = tuple(data.pop("scope", ()))
     match kind:
+        case "user":
+            data["files"] = tuple(_make(File, file) for file in data.get("files", ()))
         case "assistant":
             data["calls"] = tuple(_make(Call, call) for call in data.get("calls", ()))
             data["offered"] = tuple(data.get("offered", ()))

@@ -10,6 +10,7 @@ Exception
     │   ├── Skipped  ├── Declined  ├── Expired  └── Unavailable
     ├── OnceFailed              the effect of `ctx.once` failed, now or in an earlier run
     ├── OutcomeUnknown          the effect of `ctx.once` was cut off; nobody knows whether it happened
+    ├── FileGone                the bytes of a file are not there any more
     ├── CredentialGone          a tool was offered for a credential that the user has taken back
     ├── ToolError               a tool's own words to the model
     ├── ModelFailed             the provider did not finish its step
@@ -123,6 +124,14 @@ class CredentialGone(YourcallError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(f"The user's access to {name} is gone. Connect it again before you use this tool.")
+
+
+class FileGone(YourcallError):
+    """The bytes of this file are not there: its conversation was deleted, or this machine does not have them."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__("This file is not there any more.")
 
 
 class ToolError(YourcallError):

@@ -28,6 +28,7 @@ from yourcall.entries import (
     Closed,
     Effect,
     Entry,
+    File,
     Interrupt,
     Json,
     Result,
@@ -371,6 +372,7 @@ def refusal(ending: Answered | Closed) -> errors.Refused:
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     text: str
+    files: tuple[File, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,8 +404,8 @@ def transcript(log: Log) -> Transcript:
     messages: list[Message] = []
     for entry in as_read(log):
         match entry.body:
-            case User(text):
-                messages.append(UserMessage(text))
+            case User(text, files=files):
+                messages.append(UserMessage(text, files))
             case Assistant(text=text, calls=calls, blob=blob):
                 tools.update((call.id, call.tool) for call in calls)
                 messages.append(AssistantMessage(text, calls, blob))

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
-from yourcall.entries import Answered, Call, Closed, Entry, Interrupt, Json
+from yourcall.entries import Answered, Call, Closed, Entry, File, Interrupt, Json
 from yourcall.events import Event
 from yourcall.log import Transcript
 
@@ -213,6 +214,61 @@ class Vault(Protocol):
 
     def mac(self, purpose: str, value: bytes) -> str:
         """Identifies a value under a key of the vault's: of no use to anyone without it."""
+
+
+# --------------------------------------------------------------------------- files
+
+
+class Blobs(Protocol):
+    """Keeps the bytes of files. Ids are random and ours: nothing that a user named becomes a place."""
+
+    async def open(self) -> None:
+        """Make ready what the bytes are kept in."""
+
+    async def close(self) -> None:
+        """Let go of everything; idempotent."""
+
+    def incoming(self) -> AbstractAsyncContextManager[Path]:
+        """A new local file for bytes that arrive, nobody else's to read; it goes when the context ends."""
+
+    async def put(self, id: str, path: Path) -> None:
+        """Keep what is in this local file; it is durable once this returns. The file itself may be taken."""
+
+    async def read(self, id: str) -> bytes:
+        """All of it. Raises `FileGone` if it is not there."""
+
+    def stream(self, id: str) -> AsyncIterator[bytes]:
+        """It, piece by piece. Raises `FileGone` before the first if it is not there."""
+
+    async def delete(self, id: str) -> None:
+        """Remove it; harmless if it is not there."""
+
+
+class FileRows(Protocol):
+    """What is known of files, beside the logs: whose they are, and whether they count.
+
+    A file is added as a draft of its owner, kept by an append, which binds it to that conversation, and doomed when
+    that conversation is deleted or no append came in time. The doomed are listed until they are removed, so that a
+    crash between a file and its row leaves neither behind.
+    """
+
+    async def add(self, owner: str, file: File, quota: int) -> bool:
+        """Note a draft before its bytes are put; False if the owner's files would have more than `quota` bytes."""
+
+    async def find(self, owner: str, ids: Sequence[str]) -> Sequence[File]:
+        """Those of these files that the owner has, draft or kept, in the order of `ids`."""
+
+    async def kept(self, key: Key) -> Sequence[File]:
+        """The files that are kept in a conversation, in the order in which they were added."""
+
+    async def drop(self, owner: str, id: str) -> None:
+        """Doom a draft that nobody will keep; harmless if it is none."""
+
+    async def doomed(self, before: float, limit: int) -> Sequence[str]:
+        """Ids of files that count no more; a draft added before this moment (Unix seconds) is doomed now."""
+
+    async def remove(self, ids: Sequence[str]) -> None:
+        """Forget doomed files, once their bytes are gone."""
 
 
 # --------------------------------------------------------------------------- model

@@ -24,6 +24,7 @@ from yourcall.entries import (
     Closed,
     Effect,
     Entry,
+    File,
     Interrupt,
     Json,
     Result,
@@ -371,6 +372,12 @@ def test_results_follow_their_step_in_call_order() -> None:
     )
 
 
+def test_the_model_is_told_of_a_messages_files() -> None:
+    """They are in the transcript beside its text."""
+    photo = File("f1", "me.png", "image/png", 3, "abc")
+    assert transcript(story(User("look", files=(photo,)))) == (UserMessage("look", (photo,)),)
+
+
 def test_a_message_written_during_a_step_comes_after_its_results() -> None:
     """The order of the log and the order of the transcript differ: a call's result directly follows it."""
     log = story(HI, RUN, User("early"), Assistant("r1", 2, "", (K1,)), User("late"), result("k1"), User("last"))
@@ -577,8 +584,9 @@ flags, whole, moments = st.booleans(), st.integers(0, 9), st.none() | st.floats(
 calls = st.builds(Call, texts, texts, texts, flags, flags, names)
 interrupts = st.builds(Interrupt, texts, texts, texts, texts, jsons, texts, texts, whole, whole, names, moments)
 tuples = st.lists(texts, max_size=3).map(tuple)
+files = st.builds(File, texts, texts, texts, whole, texts)
 bodies: st.SearchStrategy[Body] = st.one_of(
-    st.builds(User, texts, names),
+    st.builds(User, texts, names, st.lists(files, max_size=2).map(tuple)),
     st.builds(Run, texts),
     st.builds(
         Assistant, texts, whole, texts, st.lists(calls, max_size=3).map(tuple), tuples, whole, tuples, jsons, jsons
