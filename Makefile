@@ -25,7 +25,7 @@ help:
 demo: $(if $(MODEL)$(ANTHROPIC_API_KEY)$(OPENAI_API_KEY),.venv/.models,.venv/.demo)
 	$(BIN)/yourcall demo --open --port $(PORT) $(if $(MODEL),--model $(MODEL))
 
-test: .venv/.dev .venv/.chromium node_modules/.installed
+test: .venv/.dev .venv/.chromium .venv/.postgres node_modules/.installed
 	$(BIN)/pytest $(PYTEST)
 
 check: .venv/.dev node_modules/.installed
@@ -51,7 +51,7 @@ lock: .venv/.uv
 	$(LOCK) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(DEMO) requirements/build.in -o requirements/demo.txt
 	$(LOCK) $(MODELS) requirements/build.in -c requirements/demo.txt -o requirements/models.txt
-	$(LOCK) $(MODELS) requirements/dev.in -o requirements/dev.txt
+	$(LOCK) $(MODELS) --extra postgres --extra redis requirements/dev.in -o requirements/dev.txt
 	$(LOCK) $(WEB) requirements/bench.in -o requirements/bench.txt
 	npm install --package-lock-only
 
@@ -91,4 +91,13 @@ node_modules/.installed: package-lock.json
 		apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; \
 	else $(BIN)/playwright install chromium; fi
+	@touch $@
+
+# The tests start a server of their own; it only has to be there.
+.venv/.postgres: .venv/.dev
+	@if command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends postgresql >/dev/null; \
+	else echo "The tests need PostgreSQL: install its server (Debian: apt-get install postgresql)"; exit 1; fi
 	@touch $@

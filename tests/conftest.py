@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from tests.postgres import Postgres
     from tests.scene import Scene
 
 
@@ -25,6 +26,15 @@ def scene(tmp_path: Path) -> Scene:
     from tests.scene import Scene
 
     return Scene(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[Postgres, None, None]:
+    """A server for all tests; each takes an empty schema of it."""
+    from tests.postgres import postgres
+
+    with postgres("fsync=off") as server:
+        yield server
 
 
 @pytest.fixture

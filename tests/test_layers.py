@@ -55,6 +55,8 @@ ONLY_IN = {
     "joserfc": {"oauth"},
     "PIL": {"blobs"},
     "puremagic": {"blobs"},
+    "psycopg": {"store"},
+    "psycopg_pool": {"store"},
     "uvicorn": {"serve"},
 }
 """Who knows what: a library that is named here is imported nowhere else."""

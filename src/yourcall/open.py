@@ -10,13 +10,20 @@ from yourcall.ports import Bus, Model, Store
 
 
 def open_store(url: str) -> Store:
-    """`sqlite:///relative.db`, `sqlite:////absolute.db`, or `sqlite://` for one in memory."""
+    """`sqlite:///relative.db`, `sqlite:////absolute.db`, `sqlite://` for one in memory, or `postgresql://...`."""
     scheme, _, path = url.partition("://")
-    if scheme != "sqlite" or (path and not path.startswith("/")):
-        raise ProgrammingError('Name a store as "sqlite:///file.db", or "sqlite://" for one in memory.')
-    from yourcall.store.sqlite import SQLiteStore
+    match scheme:
+        case "postgresql" | "postgres":
+            from yourcall.store.postgres import PostgresStore
 
-    return SQLiteStore(path[1:] or ":memory:")
+            return PostgresStore(url)
+        case "sqlite" if not path or path.startswith("/"):
+            from yourcall.store.sqlite import SQLiteStore
+
+            return SQLiteStore(path[1:] or ":memory:")
+    raise ProgrammingError(
+        'Name a store as "sqlite:///file.db", "sqlite://" for one in memory, or "postgresql://user@host/database".'
+    )
 
 
 def local_bus() -> Bus:

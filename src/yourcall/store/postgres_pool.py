@@ -1,0 +1,110 @@
+"""Connections to one PostgreSQL database, and its schema.
+
+Every statement runs on a connection of the pool; one that stands alone is a transaction of its own. The schema is
+brought up to date under an advisory lock, so that replicas may start together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Final, LiteralString, TypeAlias, TypeVar
+
+import anyio
+from psycopg import AsyncConnection, OperationalError
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from yourcall.errors import Busy, NewerLog
+from yourcall.tasks import to_the_end
+
+T = TypeVar("T")
+
+CONNECTIONS: Final = 10
+PATIENCE: Final = 5.0
+"""Seconds to wait for a connection of the pool, or for a lock."""
+UPGRADE: Final = 0x59_6F_75_72_63_61_6C_6C
+"""The advisory lock under which the schema is changed."""
+
+Connection: TypeAlias = AsyncConnection[tuple[Any, ...]]
+
+
+class PostgresPool:
+    """The database at `url` (`postgresql://...`).
+
+    `clock` returns Unix seconds; without one, time is the database's.
+    """
+
+    def __init__(self, url: str, *, clock: Callable[[], float] | None = None, connections: int = CONNECTIONS) -> None:
+        self.url, self._clock, self._connections = url, clock, connections
+        self._pool: AsyncConnectionPool[Connection] | None = None
+
+    @property
+    def now(self) -> float | None:
+        """What statements take as their time; None for the database's own."""
+        return self._clock() if self._clock else None
+
+    async def open(self) -> None:
+        """Connect and bring the schema up to date. Raises `Busy` if the database does not answer."""
+        # tcp_user_timeout, in milliseconds: a database that has gone without a word is given up
+        options = {"autocommit": True, "tcp_user_timeout": int(PATIENCE * 2_000)}
+        pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            self.url, kwargs=options, configure=_configure, timeout=PATIENCE, max_size=self._connections, min_size=1,
+            open=False,
+        )  # fmt: skip
+        self._pool = pool
+        try:
+            await pool.open()
+            await self._upgrade()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            with anyio.CancelScope(shield=True):
+                await pool.close()
+
+    async def rows(self, sql: LiteralString, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own."""
+
+        async def execute(db: Connection) -> list[tuple[Any, ...]]:
+            return await (await db.execute(sql, values)).fetchall()
+
+        return await self.run(execute)
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Work on a connection, to its end, whoever is cancelled meanwhile. Raises `Busy` for what may pass."""
+        return await to_the_end(lambda: self._run(work))
+
+    async def _run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        if self._pool is None:
+            raise Busy("The store is closed.")
+        try:
+            async with self._pool.connection() as db:
+                return await work(db)
+        except (OperationalError, PoolTimeout, PoolClosed) as error:
+            raise Busy("The store is busy. Try again in a moment.") from error
+
+    async def _upgrade(self) -> None:
+        """Run the schema's files that this database has not seen, in order, in one transaction."""
+        scripts = sorted(files("yourcall.store").joinpath("postgres_schema").iterdir(), key=lambda script: script.name)
+
+        async def upgrade(db: Connection) -> None:
+            async with db.transaction():
+                await db.execute("SELECT pg_advisory_xact_lock(%s)", (UPGRADE,))
+                await db.execute("CREATE TABLE IF NOT EXISTS yourcall_schema (version integer NOT NULL)")
+                found = await (await db.execute("SELECT max(version) FROM yourcall_schema")).fetchone()
+                known = (found and found[0]) or 0
+                if known > len(scripts):
+                    raise NewerLog(known, len(scripts))
+                for number, script in enumerate(scripts[known:], known + 1):
+                    await db.execute(script.read_bytes())
+                    await db.execute("INSERT INTO yourcall_schema VALUES (%s)", (number,))
+
+        await self.run(upgrade)
+
+
+async def _configure(db: Connection) -> None:
+    """Whatever the server's defaults are: a commit is on disk, and nobody waits for a lock for ever."""
+    await db.execute(f"SET synchronous_commit = on; SET lock_timeout = '{PATIENCE:g}s'".encode())

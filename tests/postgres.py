@@ -1,0 +1,90 @@
+"""A PostgreSQL server of the tests' own: on a free loopback port, gone with them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+
+BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [Path(shutil.which("postgres") or "/nowhere").parent]
+
+
+class Postgres:
+    """The server's address, and databases in it that are empty."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        self._made = 0
+
+    def empty(self) -> str:
+        """The address of a schema of its own, with nothing in it."""
+        self._made += 1
+        with psycopg.connect(self.url, autocommit=True) as db:
+            db.execute(f"CREATE SCHEMA t{self._made}".encode())
+        return f"{self.url}?options=-csearch_path%3Dt{self._made}"
+
+
+@contextlib.contextmanager
+def postgres(*settings: str) -> Iterator[Postgres]:
+    """A server while the context lasts. It refuses to be root's: then it is the system user's of its name."""
+    folder = Path(tempfile.mkdtemp(prefix="yourcall-pg-"))
+    as_user: list[str | Path] = []
+    if os.getuid() == 0:
+        user = pwd.getpwnam("postgres")
+        os.chown(folder, user.pw_uid, user.pw_gid)
+        as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
+    try:
+        binaries, data = BINARIES[-1], folder / "data"
+        initdb: list[str | Path] = [
+            *as_user,
+            binaries / "initdb",
+            "-D",
+            data,
+            "-A",
+            "trust",
+            "-U",
+            "postgres",
+            "--no-sync",
+        ]
+        subprocess.run([*initdb, "--encoding=UTF8"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        port = _free_port()
+        options = ["listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", f"port={port}", *settings]
+        command: list[str | Path] = [
+            *as_user,
+            binaries / "postgres",
+            "-D",
+            data,
+            *(part for one in options for part in ("-c", one)),
+        ]
+        with open(folder / "log", "w") as log, subprocess.Popen(command, stderr=log, cwd=folder) as server:
+            try:
+                _until_ready(server, port, folder / "log")
+                yield Postgres(port)
+            finally:
+                server.send_signal(signal.SIGINT)  # a fast stop: connections that are open are closed
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    while server.poll() is None:
+        with contextlib.suppress(psycopg.OperationalError), psycopg.connect(Postgres(port).url):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
