@@ -145,7 +145,12 @@ class Scene:
 
     @asynccontextmanager
     async def process(
-        self, *tools: Tool[Any], steps: Iterable[ScriptStep] | None = None, deps: Any = None, **options: Any
+        self,
+        *tools: Tool[Any],
+        steps: Iterable[ScriptStep] | None = None,
+        deps: Any = None,
+        may_answer: Any = None,
+        **options: Any,
     ) -> AsyncIterator[Process]:
         """A process that opens the file: it has these tools, and its model says these steps, then "Done.".
 
@@ -155,7 +160,8 @@ class Scene:
             steps = [] if self.path.exists() else [[(tool.name, {}) for tool in tools]]
         model = ScriptedModel(chain(steps, repeat("Done.")))
         store = SQLiteStore(str(self.path), clock=lambda: self.now)
-        engine = Engine(Agent[Any](model, tools=tools, **options), store, deps=deps, sweep_every=3600)
+        agent = Agent[Any](model, tools=tools, **options)
+        engine = Engine(agent, store, deps=deps, may_answer=may_answer, sweep_every=3600)
         with anyio.fail_after(DEADLINE):
             async with engine:
                 yield Process(engine, model)

@@ -26,7 +26,7 @@ LAYERS: dict[str, float] = {
     "ports": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
-    "answers": 6, "follow": 6, "runs": 6, "engine": 6,
+    "addressed": 6, "answers": 6, "follow": 6, "runs": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "asker": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,

@@ -25,7 +25,11 @@ Check: TypeAlias = Callable[[T], Awaitable[None] | None]
 
 
 class Ask(Generic[T]):
-    """The base of every ask. `to` is for somebody else than the conversation's owner; asking them is not built yet."""
+    """The base of every ask.
+
+    `to` is who is asked in place of the conversation's owner: a user's id, or what `Engine(may_answer=)` makes of it,
+    such as `"role:refunds"`. They see the question, and nothing else of the conversation.
+    """
 
     kind: ClassVar[str]
     channel: ClassVar[Channel] = "form"
@@ -125,6 +129,8 @@ def _require_json(value: object, field: str, depth: int) -> None:
 def digest(ask: Ask[T], key: str) -> str:
     """What must stay the same for an answer to be this question's answer; 128 bits of SHA-256, in hex."""
     parts = [ask.kind, key, _without_descriptions(ask.schema()), ask.identity()]
+    if ask.to is not None:  # put to somebody else, it is another question
+        parts.append(ask.to)
     return hashlib.sha256(canonical(parts)).hexdigest()[:32]
 
 

@@ -126,8 +126,8 @@ class Context(Generic[D]):
         self._enter("ask", at_home=True)
         if self._past is None:
             raise errors.Unavailable
-        if ask.to is not None:
-            raise self._break(f"This question is for {ask.to!r}: asking somebody else than the owner is not built yet.")
+        if ask.to is not None and ask.channel in ("secret", "handoff"):
+            raise self._break(f"What a {ask.kind} ask brings belongs to the conversation's owner: leave `to` out.")
         if expires_in is not None and not 0 < expires_in < math.inf:
             raise self._break("expires_in is a number of seconds above 0.")
         key, occurrence = self._place(key)
@@ -149,7 +149,7 @@ class Context(Generic[D]):
         self._taken.add(last.id)
         if isinstance(ending, Answered):
             return self._decoded(ask, ending.value)
-        raise _NOT_ANSWERED[ending.ending](ending.note)
+        raise _NOT_ANSWERED[ending.ending](ending.note, last.to)
 
     def _decoded(self, ask: Ask[T], value: Json) -> T:
         try:

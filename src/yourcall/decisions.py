@@ -59,9 +59,9 @@ def ask(log: Log, interrupt: Interrupt, replaces: Interrupt | None, policy: OnMe
     return [*changed, Asked(interrupt), *unseen]
 
 
-def close(interrupt: Interrupt, ending: Ending, note: str | None = None) -> list[Body]:
+def close(interrupt: Interrupt, ending: Ending, note: str | None = None, by: str | None = None) -> list[Body]:
     """Skip or decline one question; its call goes on."""
-    return [Closed(interrupt.id, interrupt.call_id, ending, note)]
+    return [Closed(interrupt.id, interrupt.call_id, ending, note, by)]
 
 
 def give_up(interrupt: Interrupt, ending: Ending, reason: str) -> list[Body]:

@@ -19,6 +19,7 @@ import anyio.abc
 from typing_extensions import TypeVar
 
 from yourcall import decisions, errors
+from yourcall.addressed import Addressees, MayAnswer, by
 from yourcall.agent import Agent
 from yourcall.answers import FormAnswer, Given
 from yourcall.asks import Ask
@@ -27,7 +28,7 @@ from yourcall.events import Event
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
-from yourcall.ports import Bus, Draft, Found, Key, Listed, Row, Store
+from yourcall.ports import Bus, Draft, Found, Key, Listed, Open, Row, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
@@ -47,7 +48,8 @@ class Engine(Generic[D]):
     """Runs one agent's conversations on one store. Use it as `async with engine:`, or as an app's `lifespan`.
 
     `store` is a `Store`, or a name such as `"sqlite:///coach.db"`. `deps` is what tools find as `ctx.deps`: a
-    value, or a function of `(user, conversation_id)`, sync or async. `sweep_every` is in seconds.
+    value, or a function of `(user, conversation_id)`, sync or async. `sweep_every` is in seconds. `may_answer` says
+    of a user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Engine(Generic[D]):
         *,
         deps: D | Callable[[str, str], D | Awaitable[D]] = None,  # type: ignore[assignment]  # for agents without
         bus: Bus | None = None,
+        may_answer: MayAnswer | None = None,
         sweep_every: float = 5.0,
     ) -> None:
         from yourcall.open import local_bus, open_store
@@ -67,6 +70,7 @@ class Engine(Generic[D]):
         self.store = store
         self.draining = False
         self._bus = bus
+        self._addressees = Addressees(store, may_answer)
         self._runs = Runs(agent, store, bus, deps, self._carry_on)
         self._sweep_every = sweep_every
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
@@ -134,31 +138,36 @@ class Engine(Generic[D]):
         return await self.store.conversations(user)
 
     async def find(self, interrupt_id: str, *, user: str) -> Found:
-        """An interrupt, open or closed. Raises `NotFound` for unknown and foreign ids alike."""
-        found = await self.store.find(user, interrupt_id)
-        if found is None:
-            raise errors.NotFound
-        return found
+        """A question of the user's, or one put to them, open or closed. Raises `NotFound`, also for foreign ids."""
+        return await self._addressees.find(user, interrupt_id)
+
+    async def inbox(self, *, user: str, limit: int = 100, before: tuple[float, str] | None = None) -> Sequence[Open]:
+        """The open questions that the user may answer, in all conversations and of others, the latest first.
+
+        `before` is the `asked_at` and the id of the last one that was listed already.
+        """
+        return await self._addressees.inbox(user, limit, before)
 
     async def answer(self, interrupt_id: str, payload: Json, *, user: str, digest: str | None = None) -> Answered:
         """Validate an answer with the live ask, record it, and let the run go on; returns the recorded ending.
 
         The identical answer again returns what is recorded. `digest` is of the question that the client saw.
         Raises `Rejected` or `CheckFailed` (the question stays open), `AlreadyAnswered`, `Closed`, `Changed`,
-        `NotFound`, `Busy`.
+        `NotFound`, `NotAsked`, `Busy`.
         """
         return await self.take(interrupt_id, FormAnswer(payload), user=user, digest=digest)
 
     async def take(self, interrupt_id: str, given: Given, *, user: str, digest: str | None = None) -> Answered:
         """As `answer`, for what came by any channel. Raises `WrongChannel` if that is not the question's."""
         found = await self.find(interrupt_id, user=user)
+        who = by(found, user)
         if found.interrupt.channel != given.channel:
             raise errors.WrongChannel(found.interrupt.channel)
         if found.ending is None and digest not in (None, found.interrupt.digest):
             raise errors.Changed
         if found.ending is None:
             try:
-                await self._answer(found, given)
+                await self._answer(found, given, who)
             except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):  # the last: its step is over
                 await self.expire(found.key)
             found = await self.find(interrupt_id, user=user)
@@ -170,7 +179,7 @@ class Engine(Generic[D]):
             case ending:
                 raise refusal(ending)
 
-    async def _answer(self, found: Found, given: Given) -> None:
+    async def _answer(self, found: Found, given: Given, who: str | None) -> None:
         interrupt = found.interrupt
         async with self._probing(interrupt.call_id, found.key):
             record = self.record(found.key)
@@ -180,7 +189,7 @@ class Engine(Generic[D]):
             ask = await self._live(record, interrupt)
             value = await accept(ask, await given.read(ask))
             kept, drafts = await given.keep(ask, value)
-            answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark)
+            answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who)
             await self.write(record, lambda log, now: [answered], keep=drafts)
 
     async def _live(self, record: Record, interrupt: Interrupt) -> Ask[Any]:
@@ -246,10 +255,11 @@ class Engine(Generic[D]):
     async def _close(self, interrupt_id: str, user: str, ending: Ending, note: str | None) -> Closed:
         decisions.require_storable(note or "", "/note")
         found = await self.find(interrupt_id, user=user)
+        who = by(found, user)
         try:
             if found.ending is None:
                 record = self.record(found.key)
-                await self.write(record, lambda log, now: decisions.close(found.interrupt, ending, note))
+                await self.write(record, lambda log, now: decisions.close(found.interrupt, ending, note, who))
         except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):
             await self.expire(found.key)
         match (await self.find(interrupt_id, user=user)).ending:

@@ -140,22 +140,27 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The user answered. `value` is the ask's own encoding of `T`; `payload` identifies what the client sent."""
+    """The user answered. `value` is the ask's own encoding of `T`; `payload` identifies what the client sent.
+
+    `by` is who did, where it was somebody else than the conversation's owner.
+    """
 
     interrupt: str
     call: str
     value: Json
     payload: str
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The question was closed without an answer."""
+    """The question was closed without an answer. `by` is who skipped or declined it, as in `Answered`."""
 
     interrupt: str
     call: str
     ending: Ending
     note: str | None = None
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ Exception
     ├── ModelFailed             the provider did not finish its step
     └── Refused                 a request that was not admitted; nothing was changed
         ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting  ├── Busy
+        ├── NotAsked            the question is the user's own, but it was put to somebody else
         ├── WrongChannel        the answer came by a way that is not this question's
         ├── TooManyAttempts     too many answers to one question were refused
         ├── Rejected            the answer fails a check; the card shows it and stays open
@@ -68,9 +69,13 @@ class NotAnswered(YourcallError):
 
     ending: str = "unavailable"
     text: str = "The question was not answered."
+    of_others: str = ""
+    """The text where somebody else than the user was asked: `{to}` is who."""
 
-    def __init__(self, note: str | None = None) -> None:
-        self.note = note
+    def __init__(self, note: str | None = None, to: str | None = None) -> None:
+        self.note, self.to = note, to
+        if to is not None and self.of_others:
+            self.text = self.of_others.format(to=to)
         super().__init__(self.text)
 
 
@@ -79,6 +84,7 @@ class Skipped(NotAnswered):
 
     ending = "skipped"
     text = "The user skipped this question and chose none of its options."
+    of_others = "This question was put to {to}, who skipped it and chose none of its options."
 
 
 class Declined(NotAnswered):
@@ -86,6 +92,7 @@ class Declined(NotAnswered):
 
     ending = "declined"
     text = "The user declined. It was not done."
+    of_others = "This question was put to {to}, who declined. It was not done."
 
 
 class Expired(NotAnswered):
@@ -93,6 +100,7 @@ class Expired(NotAnswered):
 
     ending = "expired"
     text = "The question expired before the user answered. No answer was given."
+    of_others = "This question was put to {to}, and expired before they answered. No answer was given."
 
 
 class Unavailable(NotAnswered):
@@ -163,6 +171,15 @@ class NotFound(Refused):
 
     def __init__(self, what: str = "question") -> None:
         super().__init__(f"No such {what}.")
+
+
+class NotAsked(Refused):
+    """The question belongs to the user's conversation, but somebody else is to answer it."""
+
+    slug, status = "not-asked", 403
+
+    def __init__(self) -> None:
+        super().__init__("Somebody else was asked this.")
 
 
 class Closed(Refused):

@@ -75,6 +75,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Open:
+    """One line of a user's inbox: a question that they may answer, and when it was asked, in Unix seconds."""
+
+    interrupt: Interrupt
+    asked_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """One line of a user's list of conversations; `updated_at` in Unix seconds."""
 
@@ -144,8 +152,17 @@ class Store(Protocol):
     async def release(self, key: Key, runner: str) -> None:
         """End the lease now, if this runner still holds it."""
 
-    async def find(self, owner: str, interrupt_id: str) -> Found | None:
-        """An interrupt of this owner, whatever became of it."""
+    async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
+        """An interrupt of this owner, or one that was put to one of these names, whatever became of it."""
+
+    async def inbox(
+        self, owner: str, names: Sequence[str] = (), limit: int = 100, *, before: tuple[float, str] | None = None
+    ) -> Sequence[Open]:
+        """The owner's open questions, and those that others' tools have put to one of these names; the latest first.
+
+        Without those of the owner that were put to somebody else. `before` is where the last one stood that was
+        listed already: its `asked_at` and its id.
+        """
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
         """Conversations for the sweep, in the order of their keys, those behind `after`.

@@ -195,6 +195,9 @@ class GatedStore:
     async def find(self, *args: Any, **kwargs: Any) -> Any:
         return await self._pass("find", lambda: self._real.find(*args, **kwargs), reads=True)
 
+    async def inbox(self, *args: Any, **kwargs: Any) -> Any:
+        return await self._pass("inbox", lambda: self._real.inbox(*args, **kwargs), reads=True)
+
     async def due(self, *args: Any, **kwargs: Any) -> Any:
         return await self._pass("due", lambda: self._real.due(*args, **kwargs), reads=True)
 

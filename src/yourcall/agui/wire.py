@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -42,6 +43,12 @@ def interrupts(log: Log) -> list[Json]:
     """Every question of the conversation, open or closed, in the order in which they were asked."""
     known, endings = Known(log), _endings(log)
     return [known.interrupt(ask, endings.get(ask.id)).model_dump(by_alias=True) for ask in known.asks.values()]
+
+
+def question(ask: entries.Interrupt, ended: Answered | Closed | None = None, *, owned: bool = False) -> Json:
+    """A question by itself, for whoever was asked it; `to` is only for an owner, who sees that another was asked."""
+    shown = ask if owned else replace(ask, to=None)
+    return Known().interrupt(shown, ended).model_dump(by_alias=True)
 
 
 def ending(body: Answered | Closed, interrupt: entries.Interrupt | None = None) -> Json:

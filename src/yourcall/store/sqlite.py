@@ -11,7 +11,7 @@ from typing import Final
 import aiosqlite
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
-from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Row, Snapshot
+from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
 from yourcall.store.sqlite_file import SQLiteFile
 
 _LOAD: Final = """
@@ -28,14 +28,22 @@ WHERE owner = ? AND id = ? AND head = ? AND (? IS NULL OR key = ?)
 RETURNING key
 """
 _INSERT: Final = "INSERT INTO entry (conversation, seq, at, kind, ref, body) VALUES "
-_ASKED: Final = "INSERT INTO interrupt (id, conversation, asked) VALUES (?, ?, ?)"
+_ASKED: Final = "INSERT INTO interrupt (id, conversation, asked, asked_at, owner, addressee) VALUES (?, ?, ?, ?, ?, ?)"
 _ENDED: Final = "UPDATE interrupt SET ended = ? WHERE id = ? AND conversation = ?"
 _FIND: Final = """
-SELECT c.id, a.seq, a.at, a.kind, a.body, e.seq, e.at, e.kind, e.body
+SELECT c.owner, c.id, a.seq, a.at, a.kind, a.body, e.seq, e.at, e.kind, e.body
 FROM interrupt i JOIN conversation c ON c.key = i.conversation
 JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 LEFT JOIN entry e ON e.conversation = i.conversation AND e.seq = i.ended
-WHERE i.id = ? AND c.owner = ?
+WHERE i.id = ? AND (c.owner = ? OR i.addressee IN ({names}))
+"""
+_INBOX: Final = """
+SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
+    SELECT * FROM interrupt WHERE ended IS NULL AND addressee IS NULL AND owner = ?
+    UNION ALL
+    SELECT * FROM interrupt WHERE ended IS NULL AND addressee IS NOT NULL AND addressee IN ({names}) AND owner <> ?
+) i JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
+WHERE (i.asked_at, i.id) < (?, ?) ORDER BY i.asked_at DESC, i.id DESC LIMIT ?
 """
 _REPEATED: Final = """
 SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
@@ -99,7 +107,7 @@ class SQLiteStore:
                 if conversation is None:
                     raise _Lost
                 if entries:
-                    await self._insert(db, conversation, entries)
+                    await self._insert(db, key.owner, conversation, entries)
         except _Lost:
             return Appended.LOST
         except sqlite3.IntegrityError:
@@ -120,16 +128,24 @@ class SQLiteStore:
         sql = "UPDATE conversation SET lease_until = 0 WHERE owner = ? AND id = ? AND runner = ?"
         await self.file.write(sql, (key.owner, key.id, runner))
 
-    async def find(self, owner: str, interrupt_id: str) -> Found | None:
-        rows = await self.file.read(_FIND, (interrupt_id, owner))
+    async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
+        rows = await self.file.read(_among(_FIND, names), (interrupt_id, owner, *names))
         if not rows:
             return None
-        conversation, *stored = rows[0]
+        asker, conversation, *stored = rows[0]
         asked = load(*stored[:4]).body
         ending = load(*stored[4:]).body if stored[4] is not None else None
         assert isinstance(asked, Asked)
         assert ending is None or isinstance(ending, Answered | Closed)
-        return Found(Key(owner, conversation), asked.interrupt, ending)
+        return Found(Key(asker, conversation), asked.interrupt, ending)
+
+    async def inbox(
+        self, owner: str, names: Sequence[str] = (), limit: int = 100, *, before: tuple[float, str] | None = None
+    ) -> Sequence[Open]:
+        values = (owner, *names, owner, *(before or (math.inf, "")), limit)
+        rows = await self.file.read(_among(_INBOX, names), values)
+        asked = [(asked_at, load(*stored).body) for asked_at, *stored in rows]
+        return [Open(body.interrupt, asked_at) for asked_at, body in asked if isinstance(body, Asked)]
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
         behind = (self._clock(), after.owner if after else "", after.id if after else "")
@@ -157,13 +173,14 @@ class SQLiteStore:
         rows = list(await db.execute_fetchall(_ADVANCE, (*values, *guard, runner, runner, now)))
         return rows[0][0] if rows else None
 
-    async def _insert(self, db: aiosqlite.Connection, conversation: int, entries: Sequence[Entry]) -> None:
+    async def _insert(self, db: aiosqlite.Connection, owner: str, conversation: int, entries: Sequence[Entry]) -> None:
         values = [v for e in entries for v in (conversation, e.seq, e.at, e.kind, e.ref, dump(e))]
         await db.execute(_INSERT + ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(entries)), values)
         for entry in entries:
             match entry.body:
                 case Asked(interrupt):
-                    await db.execute(_ASKED, (interrupt.id, conversation, entry.seq))
+                    asked = (interrupt.id, conversation, entry.seq, entry.at, owner, interrupt.to)
+                    await db.execute(_ASKED, asked)
                 case Answered(interrupt=interrupt_id) | Closed(interrupt=interrupt_id):
                     await db.execute(_ENDED, (entry.seq, interrupt_id, conversation))
 
@@ -172,6 +189,10 @@ class SQLiteStore:
         ids = [entry.ref for entry in entries if entry.kind == "user" and entry.ref is not None]
         found = [await self.file.read(_REPEATED, (key.owner, key.id, id)) for id in ids]
         return any(found)
+
+
+def _among(sql: str, names: Sequence[str]) -> str:
+    return sql.format(names=", ".join("?" * len(names)))
 
 
 class _Lost(Exception):

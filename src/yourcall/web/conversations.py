@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,13 +12,13 @@ from starlette.responses import Response
 
 from yourcall import agui
 from yourcall.engine import Conversation, Engine
-from yourcall.entries import Json, canonical
+from yourcall.entries import Json
 from yourcall.errors import NotFound
 from yourcall.faults import is_id
 from yourcall.log import Done, Phase, Waiting
-from yourcall.ports import Listed
 from yourcall.web.bodies import id_of, members, read_json, text_of
-from yourcall.web.problems import InvalidRequest, JsonResponse
+from yourcall.web.cursors import cursor, place
+from yourcall.web.problems import JsonResponse
 from yourcall.web.streams import Streams
 from yourcall.web.users import user_of
 
@@ -44,11 +41,12 @@ class Conversations:
 
     async def list(self, request: Request) -> Response:
         """The user's conversations, the latest first: a page of them, and as `next` the `before` of the next page."""
-        before = _place(request.query_params.get("before"))
+        before = place(request.query_params.get("before"))
         listed = await self._engine.store.conversations(user_of(request), PAGE + 1, before=before)
         page = listed[:PAGE]
         rows = [{"id": one.id, "phase": one.phase, "updatedAt": agui.iso(one.updated_at)} for one in page]
-        return JsonResponse({"conversations": rows, "next": _cursor(page[-1]) if len(listed) > PAGE else None})
+        following = cursor(page[-1].updated_at, page[-1].id) if listed[PAGE:] else None
+        return JsonResponse({"conversations": rows, "next": following})
 
     async def read(self, id: str, request: Request) -> Response:
         """All there is to know of a conversation: its messages, and its questions, open and closed."""
@@ -107,24 +105,6 @@ class Conversations:
         if not (await self._engine.store.load(chat.key)).exists:
             raise NotFound("conversation")
         return chat
-
-
-def _cursor(listed: Listed) -> str:
-    """Where a conversation stands in the list, for a client to hand back and not to read."""
-    return base64.urlsafe_b64encode(canonical([listed.updated_at, listed.id])).decode()
-
-
-def _place(cursor: str | None) -> tuple[float, str] | None:
-    """Raises `InvalidRequest` for what is no cursor of ours."""
-    if cursor is None:
-        return None
-    try:
-        match json.loads(base64.urlsafe_b64decode(cursor)):
-            case [float(updated_at), str(id)] if is_id(id) and math.isfinite(updated_at):
-                return updated_at, id
-    except (ValueError, RecursionError):
-        pass
-    raise InvalidRequest("/before", "Expected the `next` of a list.")
 
 
 def _phase(phase: Phase) -> Mapping[str, Json]:

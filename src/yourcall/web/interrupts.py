@@ -26,7 +26,7 @@ class Interrupts:
         """Answer a question: the body is the answer. `If-Match` with the question's digest answers no other."""
         payload, user = await read_json(request), user_of(request)
         digest = _digest(request.headers.get("if-match"))
-        _require_id(id)
+        require_id(id)
         try:
             recorded = await self._engine.answer(id, payload, user=user, digest=digest)
         except (Closed, AlreadyAnswered) as refusal:
@@ -37,7 +37,7 @@ class Interrupts:
         """Close a question without an answer; a `note` tells the agent why."""
         body, user = members(await read_json(request, optional=True) or {}, "note"), user_of(request)
         note = words_of(body, "note") or None
-        _require_id(id)
+        require_id(id)
         try:
             recorded = await self._engine.skip(id, user=user, note=note)
         except (Closed, AlreadyAnswered) as refusal:
@@ -50,7 +50,7 @@ class Interrupts:
         return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
 
 
-def _require_id(id: str) -> None:
+def require_id(id: str) -> None:
     """There is no question of another id; no store has to look for it."""
     if not is_id(id):
         raise NotFound

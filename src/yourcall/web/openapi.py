@@ -112,6 +112,16 @@ SNAPSHOT: Final[dict[str, Any]] = {
         )
     }
 }
+INBOX: Final[dict[str, Any]] = {
+    "openapi_extra": {"parameters": [{"name": "before", "in": "query", "schema": _TEXT}]},
+    "responses": {
+        200: _json(
+            "The latest first; `next` is the `before` of those that follow.",
+            _object("interrupts next", interrupts={"type": "array", "items": _INTERRUPT}, next=_NULL_TEXT),
+        )
+    },
+}
+INTERRUPT: Final[dict[str, Any]] = {"responses": {200: _json("The question.", _INTERRUPT)}}
 DELETE: Final[dict[str, Any]] = {"status_code": 204}
 MESSAGE: Final[dict[str, Any]] = {
     "status_code": 202,

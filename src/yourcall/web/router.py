@@ -18,6 +18,7 @@ from yourcall.engine import Engine
 from yourcall.web import openapi
 from yourcall.web.assets import Assets
 from yourcall.web.conversations import Conversations
+from yourcall.web.inbox import Inbox
 from yourcall.web.interrupts import Interrupts
 from yourcall.web.origins import Origins
 from yourcall.web.problems import JsonResponse, Route
@@ -46,6 +47,7 @@ def create_router(
     streams = Streams(engine, heartbeat)
     about = {"name": title, "standIn": notice}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
+    inbox = Inbox(engine)
     runs, assets = Runs(engine, streams), Assets()
 
     async def tell(request: Request) -> Response:
@@ -66,6 +68,8 @@ def create_router(
         ("POST", "/conversations/{id}/resume", conversations.resume, openapi.NOTHING),
         ("POST", "/conversations/{id}/cancel", conversations.cancel, openapi.NOTHING),
         ("GET", "/conversations/{id}/events", conversations.events, openapi.EVENTS),
+        ("GET", "/interrupts", inbox.list, openapi.INBOX),
+        ("GET", "/interrupts/{id}", inbox.read, openapi.INTERRUPT),
         ("POST", "/interrupts/{id}/answer", interrupts.answer, openapi.ANSWER),
         ("POST", "/interrupts/{id}/skip", interrupts.skip, openapi.SKIP),
         ("POST", "/agui", runs.run, openapi.AGUI),
