@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,6 +36,7 @@ from yourcall.entries import (
     Run,
     Stopped,
     User,
+    dump,
 )
 from yourcall.errors import Busy, NewerLog
 from yourcall.ports import Appended, Key, Lease, Listed, Row, Snapshot, Store
@@ -105,8 +108,8 @@ async def second(store: Store, make: Make) -> AsyncGenerator[Store, None]:
     await second.close()
 
 
-def interrupt(id: str, call: str = "k1", expires_at: float | None = None) -> Interrupt:
-    return Interrupt(id, call, "#1", "pick", {"title": "Which?"}, "digest", "Which?", expires_at=expires_at)
+def interrupt(id: str, call: str = "k1", expires_at: float | None = None, to: str | None = None) -> Interrupt:
+    return Interrupt(id, call, "#1", "pick", {"title": "Which?"}, "digest", "Which?", to=to, expires_at=expires_at)
 
 
 async def put(store: Store, key: Key, *bodies: Body, row: Row | None = None) -> int:
@@ -439,6 +442,47 @@ async def test_an_ask_that_is_closed_in_its_own_append(store: Store) -> None:
     found = await store.find("ada", "i1")
     assert found is not None
     assert found.ending == Closed("i1", "k1", "superseded")
+
+
+async def ask(store: Store, key: Key, at: float, *interrupts: Interrupt) -> None:
+    """Append these questions at this moment."""
+    head = (await store.load(key)).head
+    entries = placed(head, *map(Asked, interrupts), at=at)
+    assert await store.append(key, head, entries, Row()) is Appended.DONE
+
+
+async def test_a_question_is_found_by_whom_it_was_put_to(store: Store) -> None:
+    """One of the names that it was put to opens it, and no other; it is still its owner's."""
+    await ask(store, ADA, 1.0, interrupt("i1", to="role:a"), interrupt("i2", "k2"))
+    found = await store.find("bob", "i1", ["role:b", "role:a"])
+    assert found is not None
+    assert (found.key, found.interrupt.to) == (ADA, "role:a")
+    assert await store.find("ada", "i1") == found
+    for names in ([], ["role:b"], ["role"], ["ada"]):
+        assert await store.find("bob", "i1", names) is None
+    assert await store.find("bob", "i2", ["role:a", "ada"]) is None
+
+
+async def test_an_inbox_is_what_is_open_and_one_s_own_or_put_to_one(store: Store) -> None:
+    """The latest first, in pages; not what is closed, nor what the owner's tools have put to others."""
+    await ask(store, ADA, 1.0, interrupt("i1"), interrupt("i2", "k2", to="role:a"))
+    await ask(store, BOB, 2.0, interrupt("j1"), interrupt("j2", "k2", to="role:a"), interrupt("j3", "k3", to="role:b"))
+    await ask(store, Key("ada", "c2"), 3.0, interrupt("i3"), interrupt("i4", "k4"))
+    await put(store, Key("ada", "c2"), Closed("i4", "k4", "skipped"))
+
+    async def inbox(owner: str, *names: str, limit: int = 9, before: tuple[float, str] | None = None) -> list[str]:
+        return [one.interrupt.id for one in await store.inbox(owner, names, limit, before=before)]
+
+    assert await inbox("ada") == ["i3", "i1"]
+    assert await inbox("ada", "role:a") == ["i3", "j2", "i1"]
+    assert await inbox("eve", "role:a", "role:b") == ["j3", "j2", "i2"]
+    assert await inbox("eve") == []
+    (first,) = await store.inbox("ada", ["role:a"], 1)
+    assert (first.asked_at, first.interrupt) == (3.0, interrupt("i3"))
+    assert await inbox("ada", "role:a", limit=1, before=(3.0, "i3")) == ["j2"]
+    assert await inbox("ada", "role:a", before=(2.0, "j2")) == ["i1"]
+    await store.delete(BOB)
+    assert await inbox("ada", "role:a") == ["i3", "i1"]
 
 
 # --------------------------------------------------------------------------- what is due
@@ -841,6 +885,24 @@ async def test_an_upgrade_that_failed_leaves_the_file_as_it_was(tmp_path: Path) 
     with pytest.raises(sqlite3.DatabaseError):
         await SQLiteStore(str(path)).open()
     assert path.read_bytes() == before
+
+
+async def test_questions_of_an_older_file_are_in_the_inbox(tmp_path: Path) -> None:
+    """An upgrade fills in whose the open questions are, and since when they are."""
+    path, schema = tmp_path / "c.db", files("yourcall.store").joinpath("schema", "001.sql").read_text()
+    body = dump(placed(0, Asked(interrupt("i1")))[0])
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(schema)
+        old.execute("INSERT INTO conversation (owner, id, head, updated_at) VALUES ('ada', 'c1', 1, 0)")
+        old.execute("INSERT INTO entry VALUES (1, 1, 7.0, 'asked', 'i1', ?)", (body,))
+        old.execute("INSERT INTO interrupt VALUES ('i1', 1, 1, NULL)")
+        old.execute("PRAGMA user_version = 1")
+        old.commit()
+    store = SQLiteStore(str(path))
+    await store.open()
+    (only,) = await store.inbox("ada")
+    assert (only.asked_at, only.interrupt) == (7.0, interrupt("i1"))
+    await store.close()
 
 
 @pytest.fixture

@@ -149,6 +149,8 @@ async def test_the_endpoints_are_described(served: Served) -> None:
         "POST /conversations/{id}/resume",
         "POST /conversations/{id}/cancel",
         "GET /conversations/{id}/events",
+        "GET /interrupts",
+        "GET /interrupts/{id}",
         "POST /interrupts/{id}/answer",
         "POST /interrupts/{id}/skip",
         "POST /agui",

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import Cookie, FastAPI, Header, HTTPException
+from fastapi.routing import APIRoute
 
 from tests.web.agents import engine_of
 from tests.web.serving import PREFIX, User, current_user, serve, serve_app
@@ -24,15 +25,17 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", "/conversations/{conversation}/cancel", {}),
     ("GET", "/conversations/{conversation}/events", None),
     ("GET", "/conversations/{conversation}/events?after=1", None),
+    ("GET", "/interrupts/{interrupt}", None),
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "red"}),
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "never offered"}),
     ("POST", "/interrupts/{interrupt}/skip", {"note": "forged"}),
 ]
-"""Every route that names something."""
+"""Every route that names something that is somebody's."""
 
 OTHERS: list[tuple[str, str, Any]] = [
     ("POST", "/conversations", {}),
     ("GET", "/conversations", None),
+    ("GET", "/interrupts", None),
     ("GET", "/about", None),
     ("POST", "/agui", {"threadId": "t", "runId": "r", "messages": []}),
 ]
@@ -56,6 +59,27 @@ async def waiting(user: User) -> dict[str, str]:
     await user.say(conversation, "Paint it")
     await user.settled(conversation)
     return {"conversation": conversation, "interrupt": (await user.open(conversation))[0]["id"]}
+
+
+NOBODYS: list[tuple[str, str]] = [("GET", "/cards/{name:path}")]
+"""Routes that serve what is the same for all."""
+
+
+def test_no_route_is_forgotten(engine: Engine[Any]) -> None:
+    """T8: whoever adds a route says here whose it is, and with that it is in the tests of two users below."""
+    listed = [(method, path.partition("?")[0]) for method, path, _ in ROUTES + OTHERS] + NOBODYS
+    router = create_router(engine, user=current_user)
+    routes = [route for route in router.routes if isinstance(route, APIRoute)]
+    assert len(routes) == len(router.routes), "a route of another class than ours"
+    served = {(method, _named(route.path)) for route in routes for method in route.methods}
+    assert served == set(listed)
+
+
+def _named(path: str) -> str:
+    """The route's path, with what is named in it as the tables above call it."""
+    return path.replace("/conversations/{id}", "/conversations/{conversation}").replace(
+        "/interrupts/{id}", "/interrupts/{interrupt}"
+    )
 
 
 async def test_what_is_somebody_else_s_is_not_there(users: tuple[User, User]) -> None:

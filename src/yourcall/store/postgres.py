@@ -10,7 +10,7 @@ from psycopg import Rollback
 from psycopg.errors import UniqueViolation
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
-from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Row, Snapshot
+from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
 from yourcall.store.postgres_pool import CONNECTIONS, Connection, PostgresPool
 
 NOW: Final = "coalesce(%(now)s::float8, extract(epoch FROM clock_timestamp())::float8)"
@@ -40,9 +40,10 @@ WITH moved AS (
     SELECT moved.key, new.* FROM moved, unnest(
         %(seqs)s::integer[], %(ats)s::float8[], %(kinds)s::text[], %(refs)s::text[], %(bodies)s::text[]) AS new
 ), asked AS (
-    INSERT INTO interrupt (id, conversation, asked, ended)
-    SELECT new.id, moved.key, new.asked, new.ended FROM moved, unnest(
-        %(asked_ids)s::text[], %(asked)s::integer[], %(asked_ended)s::integer[]) AS new (id, asked, ended)
+    INSERT INTO interrupt (conversation, owner, id, asked, ended, asked_at, addressee)
+    SELECT moved.key, %(owner)s, new.* FROM moved, unnest(
+        %(asked_ids)s::text[], %(asked)s::integer[], %(asked_ended)s::integer[], %(asked_ats)s::float8[],
+        %(asked_to)s::text[]) AS new
 ), ended AS (
     UPDATE interrupt SET ended = new.seq
     FROM moved, unnest(%(ended_ids)s::text[], %(ended)s::integer[]) AS new (id, seq)
@@ -51,11 +52,20 @@ WITH moved AS (
 SELECT key FROM moved
 """
 _FIND: Final = """
-SELECT c.id, a.seq, a.at, a.kind, a.body, e.seq, e.at, e.kind, e.body
+SELECT c.owner, c.id, a.seq, a.at, a.kind, a.body, e.seq, e.at, e.kind, e.body
 FROM interrupt i JOIN conversation c ON c.key = i.conversation
 JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 LEFT JOIN entry e ON e.conversation = i.conversation AND e.seq = i.ended
-WHERE i.id = %s AND c.owner = %s
+WHERE i.id = %s AND (c.owner = %s OR i.addressee = ANY (%s))
+"""
+_INBOX: Final = """
+SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
+    SELECT * FROM interrupt WHERE ended IS NULL AND addressee IS NULL AND owner = %(owner)s
+    UNION ALL
+    SELECT * FROM interrupt
+    WHERE ended IS NULL AND addressee IS NOT NULL AND addressee = ANY (%(names)s) AND owner <> %(owner)s
+) i JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
+WHERE (i.asked_at, i.id) < (%(moment)s, %(last)s) ORDER BY i.asked_at DESC, i.id DESC LIMIT %(limit)s
 """
 _REPEATED: Final = """
 SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
@@ -134,16 +144,25 @@ class PostgresStore:
     async def release(self, key: Key, runner: str) -> None:
         await self.pool.rows(_RELEASE, (key.owner, key.id, runner))
 
-    async def find(self, owner: str, interrupt_id: str) -> Found | None:
-        rows = await self.pool.rows(_FIND, (interrupt_id, owner))
+    async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
+        rows = await self.pool.rows(_FIND, (interrupt_id, owner, list(names)))
         if not rows:
             return None
-        conversation, *stored = rows[0]
+        asker, conversation, *stored = rows[0]
         asked = load(*stored[:4]).body
         ending = load(*stored[4:]).body if stored[4] is not None else None
         assert isinstance(asked, Asked)
         assert ending is None or isinstance(ending, Answered | Closed)
-        return Found(Key(owner, conversation), asked.interrupt, ending)
+        return Found(Key(asker, conversation), asked.interrupt, ending)
+
+    async def inbox(
+        self, owner: str, names: Sequence[str] = (), limit: int = 100, *, before: tuple[float, str] | None = None
+    ) -> Sequence[Open]:
+        moment, last = before or (math.inf, _LAST)
+        values = {"owner": owner, "names": list(names), "moment": moment, "last": last, "limit": limit}
+        rows = await self.pool.rows(_INBOX, values)
+        asked = [(asked_at, load(*stored).body) for asked_at, *stored in rows]
+        return [Open(body.interrupt, asked_at) for asked_at, body in asked if isinstance(body, Asked)]
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
         owner, id = (after.owner, after.id) if after else ("", "")
@@ -180,7 +199,8 @@ def _values(key: Key, head: int, entries: Sequence[Entry], row: Row, place: int 
     """The parameters of `_APPEND`. What is asked and ended in one append is written as ended: its parts see
     the tables as they were before."""
     ends = {e.body.interrupt: e.seq for e in entries if isinstance(e.body, Answered | Closed)}
-    asks = {e.body.interrupt.id: e.seq for e in entries if isinstance(e.body, Asked)}
+    asked = [(e, e.body.interrupt) for e in entries if isinstance(e.body, Asked)]
+    asks = {interrupt.id: e.seq for e, interrupt in asked}
     later = {id: seq for id, seq in ends.items() if id not in asks}
     return {
         "owner": key.owner, "id": key.id, "head": head, "to": head + len(entries), "place": place, "until": until,
@@ -189,5 +209,6 @@ def _values(key: Key, head: int, entries: Sequence[Entry], row: Row, place: int 
         "seqs": [e.seq for e in entries], "ats": [e.at for e in entries], "kinds": [e.kind for e in entries],
         "refs": [e.ref for e in entries], "bodies": [dump(e) for e in entries],
         "asked_ids": list(asks), "asked": list(asks.values()), "asked_ended": [ends.get(id) for id in asks],
+        "asked_ats": [e.at for e, _ in asked], "asked_to": [interrupt.to for _, interrupt in asked],
         "ended_ids": list(later), "ended": list(later.values()),
     }  # fmt: skip
