@@ -21,8 +21,8 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "log": 1, "trim": 1,
-    "asks": 2, "faults": 2, "questions": 2, "forms": 2, "events": 2,
+    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "words": 1, "log": 1, "trim": 1,
+    "asks": 2, "faults": 2, "questions": 2, "forms": 2, "choose": 2, "confirm": 2, "events": 2,
     "ports": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
@@ -62,8 +62,8 @@ ONLY_IN = {
 """Who knows what: a library that is named here is imported nowhere else."""
 
 STRANGERS = {
-    "loop": {"questions", "forms", "store", "bus", "models", "asker"},
-    "engine": {"questions", "forms", "store", "models", "asker"},
+    "loop": {"questions", "forms", "choose", "confirm", "store", "bus", "models", "asker"},
+    "engine": {"questions", "forms", "choose", "confirm", "store", "models", "asker"},
     "store": {"asks", "questions", "forms"},
     "bus": {"asks", "questions", "forms"},
     "web": {"loop", "record", "replay", "store"},

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from yourcall.agent import Agent
     from yourcall.asker import ask_user, make_ask_user
     from yourcall.asks import Ask, Check
+    from yourcall.choose import Choose
+    from yourcall.confirm import Confirm
     from yourcall.context import Context
     from yourcall.engine import Conversation, Engine
     from yourcall.errors import (
@@ -37,6 +39,8 @@ _HOMES = {
     "agent": ("Agent",),
     "asker": ("ask_user", "make_ask_user"),
     "asks": ("Ask", "Check"),
+    "choose": ("Choose",),
+    "confirm": ("Confirm",),
     "context": ("Context",),
     "engine": ("Conversation", "Engine"),
     "errors": (
@@ -66,6 +70,8 @@ __all__ = [
     "Agent",
     "Ask",
     "Check",
+    "Choose",
+    "Confirm",
     "Context",
     "Conversation",
     "Declined",

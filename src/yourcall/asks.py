@@ -55,7 +55,8 @@ class Ask(Generic[T]):
         raise NotImplementedError
 
     def parse(self, answer: Json) -> T:
-        """The client's answer as a `T`. Raises `Rejected`, with a fault for each field, and then nothing is lost."""
+        """The client's answer as a `T`. Raises `Rejected`, with a fault for each field, and then nothing is lost;
+        and `Declined` for an answer that says no."""
         raise NotImplementedError
 
     def encode(self, value: T) -> Json:

@@ -148,16 +148,19 @@ class Engine(Generic[D]):
         """
         return await self._addressees.inbox(user, limit, before)
 
-    async def answer(self, interrupt_id: str, payload: Json, *, user: str, digest: str | None = None) -> Answered:
+    async def answer(
+        self, interrupt_id: str, payload: Json, *, user: str, digest: str | None = None
+    ) -> Answered | Closed:
         """Validate an answer with the live ask, record it, and let the run go on; returns the recorded ending.
 
-        The identical answer again returns what is recorded. `digest` is of the question that the client saw.
+        That is `Closed` where the answer said no. The identical answer again returns what is recorded. `digest` is of
+        the question that the client saw.
         Raises `Rejected` or `CheckFailed` (the question stays open), `AlreadyAnswered`, `Closed`, `Changed`,
         `NotFound`, `NotAsked`, `Busy`.
         """
         return await self.take(interrupt_id, FormAnswer(payload), user=user, digest=digest)
 
-    async def take(self, interrupt_id: str, given: Given, *, user: str, digest: str | None = None) -> Answered:
+    async def take(self, interrupt_id: str, given: Given, *, user: str, digest: str | None = None) -> Answered | Closed:
         """As `answer`, for what came by any channel. Raises `WrongChannel` if that is not the question's."""
         found = await self.find(interrupt_id, user=user)
         who = by(found, user)
@@ -172,8 +175,8 @@ class Engine(Generic[D]):
                 await self.expire(found.key)
             found = await self.find(interrupt_id, user=user)
         match found.ending:
-            case Answered(payload=recorded) as answered if recorded == given.mark:
-                return answered
+            case (Answered(payload=recorded) | Closed(payload=recorded)) as ending if recorded == given.mark:
+                return ending
             case None:
                 raise errors.Closed("expired")
             case ending:
@@ -187,7 +190,12 @@ class Engine(Generic[D]):
             if interrupt.expires_at is not None and record.now >= interrupt.expires_at:
                 raise errors.Closed("expired")
             ask = await self._live(record, interrupt)
-            value = await accept(ask, await given.read(ask))
+            try:
+                value = await accept(ask, await given.read(ask))
+            except errors.Declined as no:
+                declined = Closed(interrupt.id, interrupt.call_id, "declined", no.note, who, given.mark)
+                await self.write(record, lambda log, now: [declined])
+                return
             kept, drafts = await given.keep(ask, value)
             answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who)
             await self.write(record, lambda log, now: [answered], keep=drafts)
@@ -385,13 +393,17 @@ class Conversation(Generic[D]):
             return sent
         return written.entries
 
-    async def answer(self, interrupt_id: str, payload: Json, *, digest: str | None = None) -> Answered:
+    async def answer(self, interrupt_id: str, payload: Json, *, digest: str | None = None) -> Answered | Closed:
         """As `Engine.answer`, for this conversation's user."""
         return await self._engine.answer(interrupt_id, payload, user=self.key.owner, digest=digest)
 
     async def skip(self, interrupt_id: str, note: str | None = None) -> Closed:
         """As `Engine.skip`, for this conversation's user."""
         return await self._engine.skip(interrupt_id, user=self.key.owner, note=note)
+
+    async def decline(self, interrupt_id: str, note: str | None = None) -> Closed:
+        """As `Engine.decline`, for this conversation's user."""
+        return await self._engine.decline(interrupt_id, user=self.key.owner, note=note)
 
     async def interrupts(self) -> tuple[Interrupt, ...]:
         """The open questions, in the order of their calls."""

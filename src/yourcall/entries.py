@@ -154,13 +154,17 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The question was closed without an answer. `by` is who skipped or declined it, as in `Answered`."""
+    """The question was closed without an answer. `by` is who skipped or declined it, as in `Answered`.
+
+    `payload` identifies a no that came as an answer.
+    """
 
     interrupt: str
     call: str
     ending: Ending
     note: str | None = None
     by: str | None = None
+    payload: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def _form_schema(model: Any) -> Json:
     if not model.model_fields:
         raise ProgrammingError(f"{model.__name__} has no fields, so there is nothing to fill in.")
     for name, field in model.model_fields.items():
-        if wrong := _not_flat(field):
+        if wrong := not_flat(field):
             raise ProgrammingError(f"{model.__name__}.{name}: {wrong}")
     whole = model.model_json_schema(by_alias=False)
     definitions = whole.get("$defs", {})
@@ -185,14 +185,14 @@ def _choices(schema: Json) -> Json:
     return copy
 
 
-def _not_flat(field: FieldInfo) -> str | None:
+def not_flat(field: FieldInfo) -> str | None:
     """Why a plain form cannot have this field, and what to use instead."""
-    hint, optional = _required_type(field.annotation)
+    hint, optional = required_type(field.annotation)
     if optional and field.is_required():
         return "an optional field needs a default, for instance `= None`."
     if get_origin(hint) is list:
         (hint,) = get_args(hint)
-        hint, optional = _required_type(hint)
+        hint, optional = required_type(hint)
         if optional or not _is_choice(hint):
             return "a list in a form is a choice of several: use list[Literal[...]] or a list of an Enum of texts."
     elif hint not in PLAIN and not _is_choice(hint):
@@ -203,7 +203,7 @@ def _not_flat(field: FieldInfo) -> str | None:
     return None
 
 
-def _required_type(hint: Any) -> tuple[Any, bool]:
+def required_type(hint: Any) -> tuple[Any, bool]:
     """The type without annotations, and without None if that is the one alternative."""
     hint = _bare(hint)
     if get_origin(hint) in (Union, types.UnionType):

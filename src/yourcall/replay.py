@@ -132,13 +132,13 @@ def _same_place(one: Interrupt, other: Interrupt) -> bool:
 
 
 async def accept(ask: Ask[T], payload: Json) -> T:
-    """The payload as the ask's own type, checked. Raises `Rejected`, or `CheckFailed` if a check breaks."""
+    """The payload as the ask's own type, checked. Raises `Rejected`, `Declined`, or `CheckFailed` if a check breaks."""
     try:
         value = ask.parse(payload)
         if ask.check is not None:
             await _checked(ask.check, value)
         return value
-    except errors.Rejected:
+    except (errors.Rejected, errors.Declined):
         raise
     except BaseException as error:  # whatever it was, also a stray cancel or `sys.exit`: the question stays open
         if not_to_keep(error):

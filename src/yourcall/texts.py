@@ -14,6 +14,7 @@ from typing import Final
 
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_ONE: Final = re.compile(f"{_FLAG.pattern}|\r\n|.", re.DOTALL)
 _JOINERS: Final = "\u200c\u200d"
 _SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINING: Final = re.compile(f"[{_JOINERS}{_SELECTORS}]")
@@ -55,6 +56,16 @@ def look(text: str) -> str:
     """The text as a reader tells it from others: one case, one width, no joiners, single spaces."""
     folded = unicodedata.normalize("NFKC", _JOINING.sub("", text)).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+def seen(text: str) -> str:
+    """The text, in which each character that is not seen, or that turns others around, is shown by its number."""
+    return text if text.isascii() and text.isprintable() else _ONE.sub(lambda one: _numbered(one[0]), text)
+
+
+def _numbered(char: str) -> str:
+    plain = len(char) > 1 or char in "\n\t" or char in _JOINERS or not _is_hidden(char)
+    return char if plain else f"[U+{ord(char):04X}]"
 
 
 def _first_hidden(text: str) -> str | None:

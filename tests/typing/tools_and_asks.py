@@ -9,7 +9,20 @@ from typing import Any, Literal, assert_type
 
 from pydantic import BaseModel
 
-from yourcall import Agent, Context, Engine, Form, Option, Question, QuestionAnswer, Questions, Tool, tool
+from yourcall import (
+    Agent,
+    Choose,
+    Confirm,
+    Context,
+    Engine,
+    Form,
+    Option,
+    Question,
+    QuestionAnswer,
+    Questions,
+    Tool,
+    tool,
+)
 from yourcall.ports import Model
 from yourcall.testing import ScriptedModel
 
@@ -50,6 +63,17 @@ async def goals(ctx: Context) -> int:
     assert_type(answers[0].selected, list[str])
     assert_type(ctx.deps, Any)
     return await ctx.once("count", len, answers)
+
+
+@tool
+def trip(ctx: Context) -> None:
+    """A choice gives one of its values, or a list of them; what is confirmed keeps its type."""
+    assert_type(ctx.ask(Choose({"12A": Coach()}, "Which seat?")), Coach)
+    assert_type(ctx.ask(Choose([1, 2], "How many?", label=lambda n: f"{n} nights")), int)
+    assert_type(ctx.ask(Choose([1, 2], "Which?", multi=True)), list[int])
+    assert_type(ctx.ask(Choose({"a": 1}, "Which?", multi=True)), list[int])
+    assert_type(ctx.ask(Confirm("Book it?", Units(unit="kg"), editable=["unit"])), Units)
+    assert_type(ctx.ask(Confirm("Go?")), None)
 
 
 @tool(name="add", idempotent=True)

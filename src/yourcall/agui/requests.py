@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ag_ui import core
 
 from yourcall.agui.wire import Known, faults, messages
-from yourcall.entries import Json, User, canonical
+from yourcall.entries import Interrupt, Json, User, canonical
 from yourcall.errors import Busy, CheckFailed, Fault, NotFound, Refused, Rejected
 from yourcall.faults import ID_RULE, is_id
 from yourcall.log import Log
@@ -121,11 +121,15 @@ class NotTaken(Refused):
         super().__init__("The message was not taken, because an answer that came with it was refused.")
 
 
-async def _answer(chat: Conversation[Any], asked: Container[str], entry: core.ResumeEntry, taken: Taken) -> None:
+async def _answer(
+    chat: Conversation[Any], asked: Mapping[str, Interrupt], entry: core.ResumeEntry, taken: Taken
+) -> None:
     try:
         if entry.interrupt_id not in asked:
             raise NotFound
-        if entry.status == "cancelled":
+        if entry.status == "cancelled" and asked[entry.interrupt_id].kind == "confirm":
+            await chat.decline(entry.interrupt_id)  # whoever dismisses it has not said yes
+        elif entry.status == "cancelled":
             await chat.skip(entry.interrupt_id)
         else:
             await chat.answer(entry.interrupt_id, entry.payload)

@@ -9,7 +9,7 @@ from typing import Final
 
 from ag_ui import core
 
-from yourcall import entries
+from yourcall import choose, confirm, entries
 from yourcall.entries import Answered, Asked, Assistant, Closed, Entry, Json, Result, User
 from yourcall.errors import Fault, Refused, Rejected
 from yourcall.log import Log, as_read
@@ -201,6 +201,10 @@ def _schema(ask: entries.Interrupt) -> Json:
             return schema
         case entries.Interrupt(kind="questions"):
             return answer_schema(ask.ask)
+        case entries.Interrupt(kind="choose"):
+            return choose.answer_schema(ask.ask)
+        case entries.Interrupt(kind="confirm"):
+            return confirm.answer_schema(ask.ask)
         case entries.Interrupt(kind="form"):
             return ask.ask["schema"]
         case _:

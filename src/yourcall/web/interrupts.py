@@ -12,7 +12,7 @@ from yourcall.engine import Engine
 from yourcall.errors import AlreadyAnswered, Closed, NotFound
 from yourcall.faults import is_id
 from yourcall.web.bodies import members, read_json, words_of
-from yourcall.web.problems import JsonResponse, ProblemResponse
+from yourcall.web.problems import DigestRequired, JsonResponse, ProblemResponse
 from yourcall.web.users import user_of
 
 
@@ -23,10 +23,15 @@ class Interrupts:
         self._engine = engine
 
     async def answer(self, id: str, request: Request) -> Response:
-        """Answer a question: the body is the answer. `If-Match` with the question's digest answers no other."""
+        """Answer a question: the body is the answer. `If-Match` with the question's digest answers no other.
+
+        A consent is given with it only: whoever approves says what they were shown.
+        """
         payload, user = await read_json(request), user_of(request)
         digest = _digest(request.headers.get("if-match"))
         require_id(id)
+        if digest is None and (await self._engine.find(id, user=user)).interrupt.kind == "confirm":
+            raise DigestRequired
         try:
             recorded = await self._engine.answer(id, payload, user=user, digest=digest)
         except (Closed, AlreadyAnswered) as refusal:

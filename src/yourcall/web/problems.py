@@ -58,6 +58,15 @@ class WrongHost(Refused):
         super().__init__("This server answers on localhost only.")
 
 
+class DigestRequired(Refused):
+    """An answer to a `Confirm` does not say which question it approves."""
+
+    slug, status = "digest-required", 428
+
+    def __init__(self) -> None:
+        super().__init__("Send the question's digest in If-Match.")
+
+
 class MediaType(Refused):
     """Only JSON is read: the other types are those that a form on any page can send."""
 
