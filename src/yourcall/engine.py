@@ -28,7 +28,7 @@ from yourcall.events import Event
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
-from yourcall.ports import Bus, Draft, Found, Key, Listed, Open, Row, Store
+from yourcall.ports import Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
@@ -48,8 +48,10 @@ class Engine(Generic[D]):
     """Runs one agent's conversations on one store. Use it as `async with engine:`, or as an app's `lifespan`.
 
     `store` is a `Store`, or a name such as `"sqlite:///coach.db"`. `deps` is what tools find as `ctx.deps`: a
-    value, or a function of `(user, conversation_id)`, sync or async. `sweep_every` is in seconds. `may_answer` says
-    of a user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
+    value, or a function of `(user, conversation_id)`, sync or async. `keys` are for the `vault`: by default those of
+    `YOURCALL_KEYS` (as `yourcall keys new` prints one) or `YOURCALL_KEY_FILE`. `sweep_every` is in
+    seconds. `may_answer` says of a user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it,
+    `Ask.to` is a user's id.
     """
 
     def __init__(
@@ -60,14 +62,16 @@ class Engine(Generic[D]):
         deps: D | Callable[[str, str], D | Awaitable[D]] = None,  # type: ignore[assignment]  # for agents without
         bus: Bus | None = None,
         may_answer: MayAnswer | None = None,
+        keys: KeyProvider | None = None,
         sweep_every: float = 5.0,
     ) -> None:
-        from yourcall.open import local_bus, open_store
+        from yourcall.open import local_bus, open_store, open_vault
 
         store = open_store(store) if isinstance(store, str) else store
         bus = bus or local_bus()
         self.agent = agent
         self.store = store
+        self.vault = open_vault(store, keys)
         self.draining = False
         self._bus = bus
         self._addressees = Addressees(store, may_answer)
@@ -87,6 +91,7 @@ class Engine(Generic[D]):
         async with AsyncExitStack() as stack:
             await self.store.open()
             stack.push_async_callback(self.store.close)
+            await self.vault.start()
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
             self.draining = False
             try:
@@ -337,7 +342,7 @@ class Engine(Generic[D]):
     # ----------------------------------------------------------------- the sweep
 
     async def sweep(self) -> None:
-        """One pass: close what has expired, run what is runnable and held by nobody."""
+        """One pass: close what has expired, run what is runnable and held by nobody, remove what nothing names."""
         last: Key | None = None
         while due := await self.store.due(SWEEP_BATCH, last):
             for last in due:
@@ -345,6 +350,7 @@ class Engine(Generic[D]):
                     await self.expire(last)
                 except Exception:  # one that cannot be read keeps neither the engine nor the others from going on
                     log.exception("The conversation %r of %r was not swept", last.id, last.owner)
+        await self.vault.sweep()
 
     async def _sweep_forever(self) -> None:
         while True:

@@ -12,6 +12,7 @@ Exception
     ├── OutcomeUnknown          the effect of `ctx.once` was cut off; nobody knows whether it happened
     ├── FileGone                the bytes of a file are not there any more
     ├── CredentialGone          a tool was offered for a credential that the user has taken back
+    ├── SealBroken              a sealed value does not open in its place
     ├── ToolError               a tool's own words to the model
     ├── ModelFailed             the provider did not finish its step
     └── Refused                 a request that was not admitted; nothing was changed
@@ -140,6 +141,13 @@ class FileGone(YourcallError):
     def __init__(self, id: str) -> None:
         self.id = id
         super().__init__("This file is not there any more.")
+
+
+class SealBroken(YourcallError):
+    """A sealed value does not open: its row was changed or moved, or the key that sealed it is not here."""
+
+    def __init__(self) -> None:
+        super().__init__("A sealed value does not open: it was changed or moved, or its key is not here.")
 
 
 class ToolError(YourcallError):

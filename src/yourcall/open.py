@@ -6,7 +6,7 @@ Imported by the constructors that take such names.
 from __future__ import annotations
 
 from yourcall.errors import ProgrammingError
-from yourcall.ports import Bus, Model, Store
+from yourcall.ports import Bus, KeyProvider, Model, Store, Vault
 
 
 def open_store(url: str) -> Store:
@@ -24,6 +24,13 @@ def open_store(url: str) -> Store:
     raise ProgrammingError(
         'Name a store as "sqlite:///file.db", "sqlite://" for one in memory, or "postgresql://user@host/database".'
     )
+
+
+def open_vault(store: Store, keys: KeyProvider | None) -> Vault:
+    """The vault beside the logs of this store; its keys are those of the environment if none are given."""
+    from yourcall.vault import SealedVault, keys_of_environment
+
+    return SealedVault(store.sealed, keys or keys_of_environment())
 
 
 def local_bus() -> Bus:

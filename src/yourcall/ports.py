@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from yourcall.entries import Answered, Call, Closed, Entry, File, Interrupt, Json
 from yourcall.events import Event
@@ -91,6 +91,10 @@ class Listed:
     updated_at: float
 
 
+DRAFT_SECONDS: Final = 3600.0
+"""How long a draft waits for the append that keeps it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A sealed value or a file that is stored but counts for nothing, until an append keeps it.
@@ -114,6 +118,10 @@ class Appended(Enum):
 
 class Store(Protocol):
     """Durable logs. Every method that takes a key or an owner sees only that owner's conversations."""
+
+    @property
+    def sealed(self) -> SealedRows:
+        """The sealed values that are stored beside the logs."""
 
     async def open(self) -> None:
         """Connect and bring the schema up to date."""
@@ -205,11 +213,21 @@ class Opened:
 class Vault(Protocol):
     """Seals secret values. What it stores opens nowhere but in its own slot and version.
 
-    Everything fails closed: a value that does not open is an error, never another value.
+    Everything fails closed: a value that does not open is a `SealBroken`, never another value. Without keys nothing
+    is sealed or opened: `ProgrammingError`.
     """
 
+    async def start(self) -> None:
+        """Once, when the store is open. Raises `ProgrammingError` if what is stored needs a key that is not here."""
+
+    def require_keys(self) -> None:
+        """Raises `ProgrammingError`, which says what to do, if there is no key to seal with."""
+
     async def draft(self, slot: Slot, value: bytes) -> Draft:
-        """Seal a value; the append that keeps the draft makes it the slot's value and removes the one before."""
+        """Seal a value; the append that keeps the draft makes it the slot's value and removes the one before.
+
+        Raises `NotFound` if the slot's conversation does not exist.
+        """
 
     async def open(self, slot: Slot) -> Opened | None:
         """The slot's value; None if it has none. Raises `Busy` if the store does not answer."""
@@ -230,7 +248,75 @@ class Vault(Protocol):
         """Remove the slot's value; False if it has none."""
 
     def mac(self, purpose: str, value: bytes) -> str:
-        """Identifies a value under a key of the vault's: of no use to anyone without it."""
+        """Identifies a value under a key of the vault's: of no use to anyone without it.
+
+        The same for all engines on a store, and after its keys were rotated.
+        """
+
+    async def sweep(self) -> None:
+        """Remove the drafts that no append has kept for an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A sealed value as it is stored. `key` is the id of the key-encryption key that wraps its data key."""
+
+    version: str
+    slot: Slot
+    key: str
+    wrapped: bytes = field(repr=False)
+    value: bytes = field(repr=False)
+
+
+class SealedRows(Protocol):
+    """Where sealed values are stored; at most one that is kept for each slot, and any number of drafts."""
+
+    async def draft(self, row: Sealed) -> None:
+        """Store a draft. Raises `NotFound` if the slot's conversation does not exist."""
+
+    async def kept(self, slot: Slot) -> Sealed | None:
+        """The slot's value, never a draft."""
+
+    async def replace(self, row: Sealed, version: str | None) -> bool:
+        """Store the slot's value in place of this version, None if it has none; False if it is another by now."""
+
+    async def claim(self, slot: Slot, version: str, seconds: float) -> bool:
+        """Mark this version for so long; False if it is marked, or not the slot's value any more."""
+
+    async def slots(self, owner: str) -> Sequence[Slot]:
+        """The slots of this owner that have a value, in the order of their names."""
+
+    async def delete(self, slot: Slot) -> bool:
+        """Remove the slot's value; False if it has none. Those of a conversation go with it."""
+
+    async def sweep(self) -> int:
+        """Remove the drafts that are an hour old by the store's clock; how many there were."""
+
+    async def keys(self) -> Mapping[str, int]:
+        """How many rows, drafts too, each key-encryption key wraps."""
+
+    async def under(self, key: str, limit: int) -> Sequence[Sealed]:
+        """Some of the rows that this key wraps, drafts too."""
+
+    async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
+        """Put the data key of this row under another key; False if it is gone, or under another by now."""
+
+
+class KeyProvider(Protocol):
+    """Holds the key-encryption keys, and never hands one out."""
+
+    @property
+    def active(self) -> str | None:
+        """The id of the key that new values are sealed under; None if there is no key."""
+
+    def knows(self, key: str) -> bool:
+        """Whether the key of this id is here."""
+
+    async def wrap(self, key: str, value: bytes, bound: bytes) -> bytes:
+        """Encrypt a data key, so that it is unwrapped only with the same `bound` (associated data)."""
+
+    async def unwrap(self, key: str, wrapped: bytes, bound: bytes) -> bytes:
+        """The data key. Raises `SealBroken` if it does not open, or if there is no key of this id."""
 
 
 # --------------------------------------------------------------------------- files

@@ -146,6 +146,10 @@ class GatedStore:
     async def close(self) -> None:
         await self._gates.real(self._real.close())
 
+    @property
+    def sealed(self) -> Any:
+        return Ungated(self._real.sealed, self._gates)
+
     async def leave(self) -> None:
         """What the system does for a process that has ended: its connection is closed."""
         await self._gates.real(self._real.close())
@@ -206,6 +210,20 @@ class GatedStore:
 
     async def delete(self, *args: Any, **kwargs: Any) -> Any:
         return await self._pass("delete", lambda: self._real.delete(*args, **kwargs))
+
+
+class Ungated:
+    """Rows that no scenario is about: the scheduler waits for what is done with them, and does not choose when."""
+
+    def __init__(self, real: object, gates: Gates) -> None:
+        self._real = real
+        self._gates = gates
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        async def call(*args: Any) -> Any:
+            return await self._gates.real(getattr(self._real, name)(*args))
+
+        return call
 
 
 class GatedModel:

@@ -11,9 +11,9 @@ from psycopg.errors import UniqueViolation
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
-from yourcall.store.postgres_pool import CONNECTIONS, Connection, PostgresPool
-
-NOW: Final = "coalesce(%(now)s::float8, extract(epoch FROM clock_timestamp())::float8)"
+from yourcall.store import postgres_sealed
+from yourcall.store.postgres_pool import CONNECTIONS, NOW, Connection, PostgresPool
+from yourcall.store.postgres_sealed import PostgresSealed
 
 _LOAD: Final = f"""
 SELECT {NOW}, c.key, c.head, c.tail, c.phase, c.expires_at, c.runner, c.lease_until, e.seq, e.at, e.kind, e.body
@@ -96,6 +96,7 @@ class PostgresStore:
 
     def __init__(self, url: str, *, clock: Callable[[], float] | None = None, connections: int = CONNECTIONS) -> None:
         self.pool = PostgresPool(url, clock=clock, connections=connections)
+        self.sealed = PostgresSealed(self.pool)
 
     async def open(self) -> None:
         await self.pool.open()
@@ -127,8 +128,8 @@ class PostgresStore:
         values = _values(key, head, entries, row, place, until) | {"now": self.pool.now}
         try:
             moved = (
-                await self.pool.run(lambda db: _create(db, values))
-                if head == 0
+                await self.pool.run(lambda db: _together(db, values, keep))
+                if head == 0 or keep
                 else (await self.pool.rows(_APPEND, values))
             )
         except UniqueViolation:
@@ -184,15 +185,26 @@ class PostgresStore:
         return bool(await self.pool.rows(_REPEATED, (key.owner, key.id, ids)))
 
 
-async def _create(db: Connection, values: dict[str, Any]) -> Sequence[Any]:
-    """The first append, with the row that it needs; neither without the other."""
+async def _together(db: Connection, values: dict[str, Any], keep: Sequence[Draft]) -> Sequence[Any]:
+    """An append with the row that the first one needs, and with the drafts that it keeps; none without the others."""
     moved: list[Any] = []
     async with db.transaction() as transaction:
-        await db.execute(_CREATE, values)
+        if values["head"] == 0:
+            await db.execute(_CREATE, values)
         moved = await (await db.execute(_APPEND, values)).fetchall()
         if not moved:
             raise Rollback(transaction)
+        for draft in keep:
+            await _keep(db, values["owner"], moved[0][0], draft)
     return moved
+
+
+async def _keep(db: Connection, owner: str, conversation: int, draft: Draft) -> None:
+    match draft.kind:
+        case "sealed":
+            await postgres_sealed.keep(db, owner, conversation, draft.id)
+        case "file":
+            raise NotImplementedError("Files are not kept yet.")
 
 
 def _values(key: Key, head: int, entries: Sequence[Entry], row: Row, place: int | None, until: float) -> dict[str, Any]:

@@ -25,6 +25,9 @@ PATIENCE: Final = 5.0
 UPGRADE: Final = 0x59_6F_75_72_63_61_6C_6C
 """The advisory lock under which the schema is changed."""
 
+NOW: Final = "coalesce(%(now)s::float8, extract(epoch FROM clock_timestamp())::float8)"
+"""In a statement's values, `now` is the pool's."""
+
 Connection: TypeAlias = AsyncConnection[tuple[Any, ...]]
 
 

@@ -12,7 +12,9 @@ import aiosqlite
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
+from yourcall.store import sqlite_sealed
 from yourcall.store.sqlite_file import SQLiteFile
+from yourcall.store.sqlite_sealed import SQLiteSealed
 
 _LOAD: Final = """
 SELECT c.key, c.head, c.tail, c.phase, c.expires_at, c.runner, c.lease_until, e.seq, e.at, e.kind, e.body
@@ -66,6 +68,7 @@ class SQLiteStore:
 
     def __init__(self, path: str, *, clock: Callable[[], float] = time.time) -> None:
         self.file = SQLiteFile(path, clock=clock)
+        self.sealed = SQLiteSealed(self.file)
         self._clock = clock
 
     async def open(self) -> None:
@@ -108,6 +111,8 @@ class SQLiteStore:
                     raise _Lost
                 if entries:
                     await self._insert(db, key.owner, conversation, entries)
+                for draft in keep:
+                    await self._keep(db, key.owner, conversation, draft)
         except _Lost:
             return Appended.LOST
         except sqlite3.IntegrityError:
@@ -183,6 +188,13 @@ class SQLiteStore:
                     await db.execute(_ASKED, asked)
                 case Answered(interrupt=interrupt_id) | Closed(interrupt=interrupt_id):
                     await db.execute(_ENDED, (entry.seq, interrupt_id, conversation))
+
+    async def _keep(self, db: aiosqlite.Connection, owner: str, conversation: int, draft: Draft) -> None:
+        match draft.kind:
+            case "sealed":
+                await sqlite_sealed.keep(db, owner, conversation, draft.id)
+            case "file":
+                raise NotImplementedError("Files are not kept yet.")
 
     async def _repeats(self, key: Key, entries: Sequence[Entry]) -> bool:
         """Whether a message of the same client's id is in the log."""

@@ -1,0 +1,109 @@
+"""Sealed values in the SQLite file of the logs: plain rows, which mean nothing here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import aiosqlite
+
+from yourcall.errors import Busy, NotFound
+from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
+from yourcall.store.sqlite_file import SQLiteFile
+
+_SCOPE: Final = "coalesce((SELECT c.id FROM conversation c WHERE c.key = sealed.conversation), '*')"
+_COLUMNS: Final = f"id, owner, name, {_SCOPE}, wrapped_by, wrapped, value"
+_SLOT: Final = f"kept = 1 AND owner = ? AND name = ? AND {_SCOPE} = ?"
+_INSERT: Final = """
+INSERT INTO sealed (id, owner, name, conversation, kept, made_at, wrapped_by, wrapped, value)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id
+"""
+_DRAFT: Final = """
+SELECT name, conversation FROM sealed
+WHERE id = ? AND kept = 0 AND owner = ? AND (conversation IS NULL OR conversation = ?)
+"""
+_BEFORE: Final = """
+DELETE FROM sealed WHERE kept = 1 AND owner = ? AND name = ? AND coalesce(conversation, 0) = coalesce(?, 0)
+"""
+
+
+class SQLiteSealed:
+    """The `SealedRows` of an `SQLiteStore`, in its file."""
+
+    def __init__(self, file: SQLiteFile) -> None:
+        self._file = file
+
+    async def draft(self, row: Sealed) -> None:
+        async with self._file.transaction() as db:
+            await self._insert(db, row, kept=False)
+
+    async def kept(self, slot: Slot) -> Sealed | None:
+        rows = await self._file.read(f"SELECT {_COLUMNS} FROM sealed WHERE {_SLOT}", _values(slot))
+        return _sealed(rows[0]) if rows else None
+
+    async def replace(self, row: Sealed, version: str | None) -> bool:
+        async with self._file.transaction() as db:
+            if version is not None:
+                sql = f"DELETE FROM sealed WHERE id = ? AND {_SLOT} RETURNING id"
+                if not await db.execute_fetchall(sql, (version, *_values(row.slot))):
+                    return False
+            return await self._insert(db, row, kept=True)
+
+    async def claim(self, slot: Slot, version: str, seconds: float) -> bool:
+        now = self._file.clock()
+        sql = f"""
+            UPDATE sealed SET claimed_until = ?
+            WHERE id = ? AND {_SLOT} AND (claimed_until IS NULL OR claimed_until <= ?) RETURNING id
+        """
+        return bool(await self._file.write(sql, (now + seconds, version, *_values(slot), now)))
+
+    async def slots(self, owner: str) -> Sequence[Slot]:
+        sql = f"SELECT owner, name, {_SCOPE} AS scope FROM sealed WHERE kept = 1 AND owner = ? ORDER BY name, scope"
+        return [Slot(*row) for row in await self._file.read(sql, (owner,))]
+
+    async def delete(self, slot: Slot) -> bool:
+        return bool(await self._file.write(f"DELETE FROM sealed WHERE {_SLOT} RETURNING id", _values(slot)))
+
+    async def sweep(self) -> int:
+        sql = "DELETE FROM sealed WHERE kept = 0 AND made_at <= ? RETURNING id"
+        return len(await self._file.write(sql, (self._file.clock() - DRAFT_SECONDS,)))
+
+    async def keys(self) -> Mapping[str, int]:
+        return dict(await self._file.read("SELECT wrapped_by, count(*) FROM sealed GROUP BY wrapped_by", ()))
+
+    async def under(self, key: str, limit: int) -> Sequence[Sealed]:
+        sql = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = ? LIMIT ?"
+        return [_sealed(row) for row in await self._file.read(sql, (key, limit))]
+
+    async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
+        sql = "UPDATE sealed SET wrapped_by = ?, wrapped = ? WHERE id = ? AND wrapped_by = ? RETURNING id"
+        return bool(await self._file.write(sql, (key, wrapped, row.version, row.key)))
+
+    async def _insert(self, db: aiosqlite.Connection, row: Sealed, *, kept: bool) -> bool:
+        slot, conversation = row.slot, None
+        if slot.conversation != "*":
+            sql = "SELECT key FROM conversation WHERE owner = ? AND id = ?"
+            found = list(await db.execute_fetchall(sql, (slot.owner, slot.conversation)))
+            if not found:
+                raise NotFound("conversation")
+            (conversation,) = found[0]
+        values = (slot.owner, slot.name, conversation, int(kept), self._file.clock(), row.key, row.wrapped, row.value)
+        return bool(await db.execute_fetchall(_INSERT, (row.version, *values)))
+
+
+async def keep(db: aiosqlite.Connection, owner: str, conversation: int, version: str) -> None:
+    """Within the append to this conversation: the draft becomes its slot's value, and the one before it goes."""
+    found = list(await db.execute_fetchall(_DRAFT, (version, owner, conversation)))
+    if not found:
+        raise Busy("This took too long to be kept. Send it again.")
+    await db.execute(_BEFORE, (owner, *found[0]))
+    await db.execute("UPDATE sealed SET kept = 1 WHERE id = ?", (version,))
+
+
+def _values(slot: Slot) -> tuple[str, str, str]:
+    return slot.owner, slot.name, slot.conversation
+
+
+def _sealed(row: Sequence[Any]) -> Sealed:
+    version, owner, name, conversation, key, wrapped, value = row
+    return Sealed(version, Slot(owner, name, conversation), key, wrapped, value)
