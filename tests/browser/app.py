@@ -72,10 +72,10 @@ def _said(answers: Sequence[QuestionAnswer]) -> Json:
 
 
 @tool
-def ask(ctx: Context, questions: list[Question], seconds: float | None = None) -> Json:
-    """Ask the user."""
+def ask(ctx: Context, questions: list[Question], seconds: float | None = None, to: str | None = None) -> Json:
+    """Ask the user, or a colleague."""
     check = _number_of_guests if len(questions) == 3 else None
-    answers = ctx.ask(Questions(questions, check=check), expires_in=seconds)
+    answers = ctx.ask(Questions(questions, check=check, to=to), expires_in=seconds)
     return _said(answers)
 
 
@@ -190,6 +190,7 @@ GUESTS = Question("Who comes along?", options=options("Nobody", "My dog"))
 LONG = Question(("It goes on and on. " * 106)[:2000], options=options("w" * 300, ("many words " * 30)[:300]))
 WORLD = Question("أي يوم يناسبك؟", header="اليوم", options=options("الاثنين، صباحًا", "👩🏽‍🚀 früh, 6:00", "月曜日"))
 NEVER: Final = "never opened"
+COLLEAGUES: Final = "role:colleagues"
 
 
 def asks(*questions: Question, seconds: float | None = None) -> list[CallStep]:
@@ -207,6 +208,7 @@ SCENES: Final[dict[str, list[Step]]] = {
     "one question": [asks(WHEN), reply],
     "said and asked": [asks(WHEN), reply],
     "two in a row": [asks(WHEN), asks(HOW_OFTEN), reply],
+    "put to others": [[("ask", {"questions": [WHEN, WITH], "to": COLLEAGUES})], reply],
     "several questions": [asks(WHEN, WITH, GUESTS), reply],
     "many choices": [asks(WITH), reply],
     "long": [asks(LONG), reply],
@@ -255,4 +257,4 @@ def fail_once() -> Said:
 
 model = GatedModel(repeat(play))
 agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, get_sleep])
-engine = Engine(agent, f"sqlite:///{FOLDER / 'chat.db'}", sweep_every=0.1)
+engine = Engine(agent, f"sqlite:///{FOLDER / 'chat.db'}", may_answer=lambda user: [COLLEAGUES], sweep_every=0.1)

@@ -243,7 +243,7 @@ def test_R4_a_card_never_holds_the_user(user: User) -> None:
     """Three open questions: all of them can be skipped at once, and a message can be written as well."""
     user.say("several questions")
     user.card.get_by_role("button", name="Skip", exact=True).click()
-    expect(user.closed).to_contain_text("You skipped this.")
+    expect(user.closed).to_contain_text("This was skipped.")
     user.say("several questions")
     user.card.wait_for()
     user.page.keyboard.press("Escape")

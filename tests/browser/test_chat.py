@@ -51,7 +51,7 @@ def test_a_skip_is_no_answer(user: User) -> None:
     """Skip closes the whole card, chooses nothing, and says so."""
     user.say("one question")
     user.card.get_by_role("button", name="Skip", exact=True).click()
-    expect(user.closed).to_contain_text("You skipped this.")
+    expect(user.closed).to_contain_text("This was skipped.")
     expect(user.closed.get_by_text("(chosen)")).to_have_count(0)
     assert user.sent() == []
     assert user.sent("/skip") == [{}]
@@ -95,7 +95,7 @@ def test_C1_a_message_instead_of_an_answer_is_taken(user: User) -> None:
     user.card.wait_for()
     user.say("I would rather talk.")
     user.reads("You wrote: I would rather talk.")
-    expect(user.closed).to_contain_text("You wrote a message instead.")
+    expect(user.closed).to_contain_text("A message was written instead.")
     expect(user.page.get_by_role("button", name="Before work")).to_have_count(0)
     assert user.sent() == []
 

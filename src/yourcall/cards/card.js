@@ -64,6 +64,7 @@ export class YcCard extends HTMLElement {
 
   /** @param {Interrupt} interrupt */
   #drawOpen(interrupt) {
+    if (interrupt.metadata.yourcall.to) return this.#drawWaiting(interrupt);
     const kind = (this.#kind = makeKind(interrupt));
     const send = h("button", { class: "yc-primary" }, strings.send);
     const skip = h("button", { class: "yc-quiet", type: "button", click: () => this.#skip() }, strings.skip);
@@ -87,6 +88,13 @@ export class YcCard extends HTMLElement {
     drafts.restore(interrupt.id, form);
     form.inert = true;
     setTimeout(() => (form.inert = false), FRESH_MS);
+  }
+
+  /** Somebody else was asked. @param {Interrupt} interrupt */
+  #drawWaiting(interrupt) {
+    const heading = h("p", { class: "yc-eyebrow", id: uid() }, strings.elsewhere, until(interrupt.expiresAt));
+    const asked = h("p", { class: "yc-prompt", dir: "auto" }, this.label);
+    this.replaceChildren(h("section", { "aria-labelledby": heading.id }, heading, asked));
   }
 
   /** @param {Interrupt} interrupt */

@@ -10,6 +10,7 @@
 export const strings = {
   // cards
   asks: "The assistant asks",
+  elsewhere: "Somebody else was asked",
   answered: "Answered",
   closed: "Closed",
   send: "Send",
@@ -38,14 +39,17 @@ export const strings = {
   unreachable: "The server could not be reached. Nothing is lost: try again.",
   /** @type {Record<string, string>} */
   endings: {
-    skipped: "You skipped this.",
-    declined: "You declined.",
+    skipped: "This was skipped.",
+    declined: "This was declined.",
     expired: "This expired before it was answered.",
-    superseded: "You wrote a message instead.",
+    superseded: "A message was written instead.",
     cancelled: "Stopped before it was answered.",
     unavailable: "This could not be asked.",
     changed: "A newer question took its place.",
   },
+
+  // inbox
+  nothing: "Nothing is waiting for you.",
 
   // chat
   conversation: "Conversation",

@@ -16,7 +16,10 @@ export interface Interrupt {
   message?: string | null;
   responseSchema?: any;
   expiresAt?: string | null;
-  metadata: { yourcall: { kind: string; ask: any; digest: string; tool?: string; ending?: Ending | null } };
+  /** `to` is whom it was put to, where that is not who reads it. */
+  metadata: {
+    yourcall: { kind: string; ask: any; digest: string; tool?: string; to?: string; ending?: Ending | null };
+  };
 }
 
 /** Whom the user talks to. `standIn` is what people must know where no model of a provider answers. */

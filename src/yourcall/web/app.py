@@ -42,7 +42,7 @@ def create_app(
     secret: bytes | None = None,
     allowed_origins: Iterable[str] = (),
 ) -> FastAPI:
-    """A chat page with all it needs, ready for a server: `/`, the router's endpoints, `/healthz` and `/readyz`.
+    """A chat page with all it needs, ready for a server: `/`, `/inbox`, the router's endpoints, `/healthz` and `/readyz`.
 
     Without `user`, each browser is somebody: fit for loopback addresses, and requests to other names are refused.
     `secret` signs the cookies by which browsers are known again; without one, a restart forgets them. `title` and
@@ -58,6 +58,10 @@ def create_app(
     @app.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
         return assets.response("index.html", request)
+
+    @app.get("/inbox", include_in_schema=False)
+    async def inbox(request: Request) -> Response:
+        return assets.response("inbox.html", request)
 
     @app.get("/healthz", include_in_schema=False)
     async def alive() -> Response:
