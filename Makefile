@@ -25,7 +25,7 @@ help:
 demo: $(if $(MODEL)$(ANTHROPIC_API_KEY)$(OPENAI_API_KEY),.venv/.models,.venv/.demo)
 	$(BIN)/yourcall demo --open --port $(PORT) $(if $(MODEL),--model $(MODEL))
 
-test: .venv/.dev .venv/.chromium .venv/.postgres node_modules/.installed
+test: .venv/.dev .venv/.chromium .venv/.servers node_modules/.installed
 	$(BIN)/pytest $(PYTEST)
 
 check: .venv/.dev node_modules/.installed
@@ -93,11 +93,12 @@ node_modules/.installed: package-lock.json
 	else $(BIN)/playwright install chromium; fi
 	@touch $@
 
-# The tests start a server of their own; it only has to be there.
-.venv/.postgres: .venv/.dev
-	@if command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then :; \
+# The tests start servers of their own; they only have to be there.
+.venv/.servers: .venv/.dev
+	@if command -v redis-server >/dev/null && \
+		{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends postgresql >/dev/null; \
-	else echo "The tests need PostgreSQL: install its server (Debian: apt-get install postgresql)"; exit 1; fi
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -qq -y --no-install-recommends postgresql redis-server >/dev/null; \
+	else echo "The tests need the servers of PostgreSQL and Redis (Debian: postgresql, redis-server)"; exit 1; fi
 	@touch $@

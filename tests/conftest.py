@@ -11,6 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.postgres import Postgres
+    from tests.redis import Redis
     from tests.scene import Scene
 
 
@@ -34,6 +35,15 @@ def postgres_server() -> Generator[Postgres, None, None]:
     from tests.postgres import postgres
 
     with postgres("fsync=off") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Generator[Redis, None, None]:
+    """A server for all tests; conversations of different tests have different names."""
+    from tests.redis import redis
+
+    with redis() as server:
         yield server
 
 

@@ -56,6 +56,7 @@ ONLY_IN = {
     "PIL": {"blobs"},
     "puremagic": {"blobs"},
     "psycopg": {"store"},
+    "redis": {"bus"},
     "psycopg_pool": {"store"},
     "uvicorn": {"serve"},
 }

@@ -48,10 +48,11 @@ class Engine(Generic[D]):
     """Runs one agent's conversations on one store. Use it as `async with engine:`, or as an app's `lifespan`.
 
     `store` is a `Store`, or a name such as `"sqlite:///coach.db"`. `deps` is what tools find as `ctx.deps`: a
-    value, or a function of `(user, conversation_id)`, sync or async. `keys` are for the `vault`: by default those of
-    `YOURCALL_KEYS` (as `yourcall keys new` prints one) or `YOURCALL_KEY_FILE`. `sweep_every` is in
-    seconds. `may_answer` says of a user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it,
-    `Ask.to` is a user's id.
+    value, or a function of `(user, conversation_id)`, sync or async. `bus` carries live events between processes:
+    a `Bus`, or a name such as `"redis://localhost"`; none is needed for one process. `keys` are for the `vault`: by
+    default those of `YOURCALL_KEYS` (as `yourcall keys new` prints one) or `YOURCALL_KEY_FILE`. `may_answer` says of a
+    user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
+    `sweep_every` is in seconds.
     """
 
     def __init__(
@@ -60,15 +61,15 @@ class Engine(Generic[D]):
         store: Store | str,
         *,
         deps: D | Callable[[str, str], D | Awaitable[D]] = None,  # type: ignore[assignment]  # for agents without
-        bus: Bus | None = None,
+        bus: Bus | str | None = None,
         may_answer: MayAnswer | None = None,
         keys: KeyProvider | None = None,
         sweep_every: float = 5.0,
     ) -> None:
-        from yourcall.open import local_bus, open_store, open_vault
+        from yourcall.open import open_bus, open_store, open_vault
 
         store = open_store(store) if isinstance(store, str) else store
-        bus = bus or local_bus()
+        bus = open_bus(bus) if bus is None or isinstance(bus, str) else bus
         self.agent = agent
         self.store = store
         self.vault = open_vault(store, keys)
@@ -92,6 +93,7 @@ class Engine(Generic[D]):
             await self.store.open()
             stack.push_async_callback(self.store.close)
             await self.vault.start()
+            await stack.enter_async_context(self._bus.opened())
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
             self.draining = False
             try:

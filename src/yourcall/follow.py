@@ -27,9 +27,6 @@ SoFar: TypeAlias = Callable[[], Delta | None]
 """What the model has written of the step under way, as one piece; None if it is not writing here."""
 
 
-NOTHING: Final = Delta("", 0, "")
-
-
 def _nothing() -> None:
     return None
 
@@ -65,7 +62,7 @@ def _recorded(event: Event) -> str | None:
 
 async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar) -> AsyncGenerator[Event, None]:
     last = None if callable(after) else after
-    heard = NOTHING
+    words = Words()
     while True:
         async with bus.listen(key) as live:
             spoken = so_far()  # at this very moment: what is spoken from now on comes live
@@ -84,27 +81,39 @@ async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar)
                 yield ended
                 return
             known = {_recorded(entry) for entry in snapshot.entries}
-            if spoken and spoken.message_id not in known and (missed := _rest(spoken, heard)):
-                heard = missed
+            if spoken and spoken.message_id not in known and (missed := words.new(spoken)):
                 yield missed
             async for event in _in_order(live, last):
                 if isinstance(event, Delta) and event.message_id in known:
                     continue  # on its way before the log was read, which has the whole
-                if isinstance(event, Delta):
-                    heard = event
-                if isinstance(event, Retracted):
-                    heard = NOTHING
                 if isinstance(event, Entry):
                     last = event.seq
-                yield event
+                if new := words.new(event):
+                    yield new
                 if isinstance(event, Ended):
                     return
 
 
-def _rest(spoken: Delta, heard: Delta) -> Delta | None:
-    """What of the words so far comes after the last that were heard."""
-    start = heard.offset + len(heard.text) if heard.message_id == spoken.message_id else 0
-    return Delta(spoken.message_id, start, spoken.text[start:]) if len(spoken.text) > start else None
+class Words:
+    """How far a listener has heard the step under way; what it hears again, it has heard."""
+
+    def __init__(self) -> None:
+        self._last = Delta("", 0, "")
+
+    def new(self, event: Event) -> Event | None:
+        """The event, or what of its words comes after the last that were heard."""
+        match event:
+            case Delta(message_id, offset, text) if message_id == self._last.message_id:
+                known = max(0, self._last.offset + len(self._last.text) - offset)
+                event = Delta(message_id, offset + known, text[known:])
+                if not event.text:
+                    return None
+                self._last = event
+            case Delta():
+                self._last = event
+            case Retracted():
+                self._last = Delta("", 0, "")
+        return event
 
 
 async def _in_order(live: AsyncIterator[Event], last: int) -> AsyncGenerator[Event, None]:

@@ -33,11 +33,18 @@ def open_vault(store: Store, keys: KeyProvider | None) -> Vault:
     return SealedVault(store.sealed, keys or keys_of_environment())
 
 
-def local_bus() -> Bus:
-    """The bus of an engine that is given none: for listeners of its own process."""
-    from yourcall.bus.local import LocalBus
+def open_bus(url: str | None) -> Bus:
+    """`redis://host`, so that every process shows what any of them is saying; None for a single process."""
+    match url:
+        case None:
+            from yourcall.bus.local import LocalBus
 
-    return LocalBus()
+            return LocalBus()
+        case str() if url.startswith(("redis://", "rediss://", "unix://")):
+            from yourcall.bus.redis import RedisBus
+
+            return RedisBus(url)
+    raise ProgrammingError('Name a bus as "redis://host:6379"; without one, live events stay in their process.')
 
 
 def open_model(name: str) -> Model:

@@ -440,8 +440,14 @@ class Model(Protocol):
 class Bus(Protocol):
     """Carries live events from a run to its listeners. Loses nothing that matters: the log has it."""
 
+    def opened(self) -> AbstractAsyncContextManager[None]:
+        """It carries events as long as this context lasts."""
+
     def publish(self, key: Key, events: Sequence[Event]) -> None:
         """Hand events to whoever listens now. Never waits: a listener that does not keep up is dropped."""
 
     def listen(self, key: Key) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
-        """Events from the moment of entering on. The iterator ends when the listener was dropped."""
+        """Events from the moment of entering on. The iterator ends when the listener was dropped.
+
+        If another process is in the middle of a step, what it has said so far comes first, as one piece.
+        """

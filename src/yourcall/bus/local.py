@@ -23,6 +23,10 @@ class LocalBus:
     def __init__(self) -> None:
         self._listeners: defaultdict[Key, set[MemoryObjectSendStream[Event]]] = defaultdict(set)
 
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        yield
+
     def publish(self, key: Key, events: Sequence[Event]) -> None:
         for listener in tuple(self._listeners.get(key, ())):
             try:
