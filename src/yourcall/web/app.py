@@ -42,7 +42,7 @@ def create_app(
     secret: bytes | None = None,
     allowed_origins: Iterable[str] = (),
 ) -> FastAPI:
-    """A chat page with all it needs, ready for a server: `/`, `/inbox`, the router's endpoints, `/healthz` and `/readyz`.
+    """A chat page with all it needs, ready for a server: `/`, `/inbox`, `/healthz`, `/readyz`, the router.
 
     Without `user`, each browser is somebody: fit for loopback addresses, and requests to other names are refused.
     `secret` signs the cookies by which browsers are known again; without one, a restart forgets them. `title` and
