@@ -93,7 +93,7 @@ def test_new_ones_come_by_themselves(colleague: User, new_user: Callable[..., Us
     chat = User(colleague.page.context.new_page(), colleague.url)
     chat.visit()
     chat.say("several questions")
-    assert chat.card
+    expect(chat.card).to_be_visible()
     colleague.page.bring_to_front()
     card = waiting(colleague)
     card.get_by_role("textbox", name="Other").first.fill("At noon")
