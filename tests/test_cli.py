@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import stat
 import subprocess
@@ -151,3 +153,73 @@ def test_a_key_that_was_cut_off_is_not_used(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE, check=False)
     assert done.returncode == 2
     assert "Delete it" in done.stderr
+
+
+def yourcall(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end, with no keys in its environment but these."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("YOURCALL_")}
+    return subprocess.run(
+        [*COMMAND, *args], cwd=cwd, env=inherited | env, capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
+
+
+def test_demo_and_serve_have_a_key_file_of_their_own(home: Path) -> None:
+    """Made at the first start, readable by its owner only, and kept: what was sealed opens after a restart."""
+    for _ in range(2):
+        with serving("serve", "app:engine", "--data", "kept", cwd=home) as app:
+            httpx.get(app.url + "readyz", timeout=DEADLINE).raise_for_status()
+            app.stop()
+        assert stat.S_IMODE((home / "kept" / "vault-keys").stat().st_mode) == 0o600
+    listed = yourcall("keys", "list", "sqlite:///chat.db", "--key-file", "kept/vault-keys", cwd=home)
+    assert re.fullmatch(r"[0-9a-f]{16}  active       1 sealed\n", listed.stdout)
+    (home / "kept" / "vault-keys").chmod(0o644)
+    refused = yourcall("serve", "app:engine", "--data", "kept", cwd=home)
+    assert (refused.returncode, "chmod 600" in refused.stderr) == (2, True)
+
+
+def test_serve_takes_the_keys_of_its_environment(home: Path) -> None:
+    """Then no file is made. A server whose keys are not those of its database does not start, and says which it is."""
+    keys = [yourcall("keys", "new", cwd=home).stdout.strip() for _ in range(2)]
+    with serving("serve", "app:engine", "--data", "kept", cwd=home, env={"YOURCALL_KEYS": keys[0]}) as app:
+        httpx.get(app.url + "readyz", timeout=DEADLINE).raise_for_status()
+        app.stop()
+    assert not (home / "kept" / "vault-keys").exists()
+    refused = yourcall("serve", "app:engine", "--port", "0", cwd=home, YOURCALL_KEYS=keys[1])
+    assert refused.returncode != 0
+    assert "not here" in refused.stderr
+    assert not [key for key in keys if key in refused.stdout + refused.stderr]
+
+
+def test_keys_are_rotated_while_a_server_is_at_work(home: Path) -> None:
+    """`rotate`, then `rewrap`: the old key has sealed nothing any more, and none of them was ever shown."""
+    with serving("serve", "app:engine", "--data", "kept", cwd=home) as app:
+        httpx.get(app.url + "readyz", timeout=DEADLINE).raise_for_status()
+        said = [
+            yourcall("keys", *args, "--key-file", "kept/vault-keys", cwd=home)
+            for args in (["rotate"], ["rewrap", "sqlite:///chat.db"], ["list", "sqlite:///chat.db"])
+        ]
+        app.stop()
+    assert [one.returncode for one in said] == [0, 0, 0], said
+    assert said[1].stdout.startswith("1 wrapped anew")
+    new, old = said[2].stdout.splitlines()
+    assert re.fullmatch(r"[0-9a-f]{16}  active       1 sealed", new)
+    assert re.fullmatch(r"[0-9a-f]{16}               0 sealed", old)
+    assert "yck_" not in "".join(one.stdout + one.stderr for one in said)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["rotate"], "Only keys in a file"),
+        (["rotate", "--key-file", "none"], "cannot be read"),
+        (["rewrap", "sqlite:///none.db"], "no file none.db"),
+        (["list", "chat.db"], "Name a store"),
+    ],
+)
+def test_what_cannot_be_done_with_keys_is_said(tmp_path: Path, args: list[str], words: str) -> None:
+    """In one line, with a status that tells, and without a file that was not there."""
+    done = yourcall("keys", *args, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -30,7 +30,7 @@ LAYERS: dict[str, float] = {
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "asker": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
-    "web": 9, "serve": 9, "cli": 9,
+    "web": 9, "serve": 9, "keys_cli": 9, "cli": 9,
 }  # fmt: skip
 
 IMPLEMENTATIONS = 7

@@ -1,6 +1,6 @@
-"""The command `yourcall`: the demo, and an engine of your own behind the stand-alone chat page.
+"""The command `yourcall`: the demo, an engine of your own behind the stand-alone chat page, and the keys of a vault.
 
-Both serve people without an account, told apart by a signed cookie. That is safe among the people of one
+The first two serve people without an account, told apart by a signed cookie. That is safe among the people of one
 computer and nowhere else, so only loopback addresses are served: an app for others mounts the router on its own
 FastAPI app and says who its users are.
 """
@@ -17,13 +17,14 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
+from yourcall import keys_cli
 from yourcall.errors import ProgrammingError
 
 if TYPE_CHECKING:
@@ -42,11 +43,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
     args = _parser().parse_args(argv)
     try:
-        if args.command == "demo":
-            _demo(args)
-        else:
-            _serve(args)
-    except Refusal as refusal:
+        match args.command:
+            case "demo":
+                _demo(args)
+            case "serve":
+                _serve(args)
+            case _:
+                keys_cli.run(args)
+    except (Refusal, ProgrammingError) as refusal:
         print(f"yourcall: {refusal}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # raised again by the server once it has shut down
@@ -70,6 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="chat with an agent of your own on this computer")
     serve.add_argument("engine", metavar="MODULE:ENGINE", help="where your Engine is, for instance app:engine")
     _listening(serve, data=".yourcall")
+
+    keys_cli.add_to(commands)
     return parser
 
 
@@ -100,13 +106,14 @@ def _demo(args: argparse.Namespace) -> None:
     folder = _folder(args.data)
     coach = _coach()
     model = args.model or _keyed()
-    try:
-        engine = coach.build(folder, model=model)
-    except ProgrammingError as error:
-        if args.model:
-            raise Refusal(str(error)) from None
-        print(f"{error} Until then the coach is a stand-in.")
-        model, engine = None, coach.build(folder)
+    with _sealing(folder):
+        try:
+            engine = coach.build(folder, model=model)
+        except ProgrammingError as error:
+            if args.model:
+                raise
+            print(f"{error} Until then the coach is a stand-in.")
+            model, engine = None, coach.build(folder)
     print(f"Conversations are kept in {folder}; delete the folder to start anew.")
     print(f"The coach speaks through {model}." if model else "The coach is a stand-in for a language model.")
     _run(engine, listener, folder, title=coach.TITLE, notice=None if model else coach.NOTICE, browser=args.open)
@@ -118,9 +125,11 @@ def _keyed() -> str | None:
 
 
 def _serve(args: argparse.Namespace) -> None:
-    engine = _load(args.engine)
     listener = _listen(args.host, args.port)
-    _run(engine, listener, _folder(args.data), title=args.engine, access_log=True)
+    folder = _folder(args.data)
+    with _sealing(folder):
+        engine = _load(args.engine)
+    _run(engine, listener, folder, title=args.engine, access_log=True)
 
 
 def _coach() -> ModuleType:
@@ -169,6 +178,21 @@ def _secret(folder: Path) -> bytes:
     if len(secret) < 64:  # cut off while it was written; a short key would be guessable
         raise Refusal(f"{path} is incomplete. Delete it; who has chatted before will then start anew.")
     return secret.encode()
+
+
+@contextmanager
+def _sealing(folder: Path) -> Iterator[None]:
+    """While an engine is made: if the environment has no keys for its vault, they are in a file in the folder."""
+    from yourcall.vault import KEY_FILE, KeyFile, keys_of_environment
+
+    if keys_of_environment().active is not None:
+        yield
+        return
+    os.environ[KEY_FILE] = str(KeyFile.make(folder / "vault-keys").path)
+    try:
+        yield
+    finally:
+        del os.environ[KEY_FILE]
 
 
 def _private(path: str, flags: int) -> int:

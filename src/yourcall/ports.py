@@ -295,8 +295,8 @@ class SealedRows(Protocol):
     async def keys(self) -> Mapping[str, int]:
         """How many rows, drafts too, each key-encryption key wraps."""
 
-    async def under(self, key: str, limit: int) -> Sequence[Sealed]:
-        """Some of the rows that this key wraps, drafts too."""
+    async def under(self, key: str, limit: int, after: str = "") -> Sequence[Sealed]:
+        """Rows that this key wraps, drafts too, in the order of their versions, those behind `after`."""
 
     async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
         """Put the data key of this row under another key; False if it is gone, or under another by now."""

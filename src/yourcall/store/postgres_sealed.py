@@ -86,9 +86,9 @@ class PostgresSealed:
         rows = await self._pool.rows("SELECT wrapped_by, count(*) FROM sealed GROUP BY wrapped_by", ())
         return {row[0]: row[1] for row in rows}
 
-    async def under(self, key: str, limit: int) -> Sequence[Sealed]:
-        sql: Final = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = %s LIMIT %s"
-        return [_sealed(row) for row in await self._pool.rows(sql, (key, limit))]
+    async def under(self, key: str, limit: int, after: str = "") -> Sequence[Sealed]:
+        sql: Final = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = %s AND id > %s ORDER BY id LIMIT %s"
+        return [_sealed(row) for row in await self._pool.rows(sql, (key, after, limit))]
 
     async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
         sql: Final = "UPDATE sealed SET wrapped_by = %s, wrapped = %s WHERE id = %s AND wrapped_by = %s RETURNING id"

@@ -71,9 +71,9 @@ class SQLiteSealed:
     async def keys(self) -> Mapping[str, int]:
         return dict(await self._file.read("SELECT wrapped_by, count(*) FROM sealed GROUP BY wrapped_by", ()))
 
-    async def under(self, key: str, limit: int) -> Sequence[Sealed]:
-        sql = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = ? LIMIT ?"
-        return [_sealed(row) for row in await self._file.read(sql, (key, limit))]
+    async def under(self, key: str, limit: int, after: str = "") -> Sequence[Sealed]:
+        sql = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = ? AND id > ? ORDER BY id LIMIT ?"
+        return [_sealed(row) for row in await self._file.read(sql, (key, after, limit))]
 
     async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
         sql = "UPDATE sealed SET wrapped_by = ?, wrapped = ? WHERE id = ? AND wrapped_by = ? RETURNING id"

@@ -48,6 +48,10 @@ class KeyFile:
     def active(self) -> str | None:
         return self.ring().active
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.ring().ids
+
     def knows(self, key: str) -> bool:
         return self.ring().knows(key)
 

@@ -13,13 +13,14 @@ import hmac
 import os
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from yourcall.entries import canonical
-from yourcall.errors import ProgrammingError
+from yourcall.errors import ProgrammingError, SealBroken
 from yourcall.ports import Draft, KeyProvider, Opened, Sealed, SealedRows, Slot
 from yourcall.vault.aead import seal, unseal
 
@@ -33,6 +34,14 @@ NO_KEYS: Final = (
 
 _ROOT: Final = Slot("", "")
 """Where the vault keeps what its MACs are derived from: nobody's slot, as owners and secrets have names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrapped:
+    """How many rows were wrapped anew, and how many do not open."""
+
+    done: int
+    broken: int
 
 
 class SealedVault:
@@ -91,21 +100,24 @@ class SealedVault:
     async def sweep(self) -> None:
         await self._rows.sweep()
 
-    async def rewrap(self) -> int:
-        """Wrap all data keys anew that are not wrapped by the active key; how many there were.
+    async def rewrap(self) -> Rewrapped:
+        """Wrap all data keys anew that are not wrapped by the active key.
 
-        The values themselves are not touched, and engines may be at work. Cut off, it is simply begun again. Raises
-        `SealBroken` at the first row that does not open: it is not passed over.
+        The values themselves are not touched, and engines may be at work. Cut off, it is simply begun again. A row
+        that does not open is left as it is, and counted.
         """
         self.require_keys()
-        active, done = self._keys.active or "", 0
+        active, done, broken = self._keys.active or "", 0, 0
         for key in [key for key in await self._rows.keys() if key != active]:
-            while rows := await self._rows.under(key, REWRAP_BATCH):
+            last = ""
+            while rows := await self._rows.under(key, REWRAP_BATCH, last):
                 for row in rows:
-                    bound = self._bound(row.slot, row.version)
-                    data_key = await self._keys.unwrap(key, row.wrapped, bound)
-                    done += await self._rows.rewrap(row, active, await self._keys.wrap(active, data_key, bound))
-        return done
+                    try:
+                        done += await self._rewrap(row, active)
+                    except SealBroken:
+                        broken += 1
+                last = rows[-1].version
+        return Rewrapped(done, broken)
 
     # ----------------------------------------------------------------- sealing
 
@@ -118,6 +130,11 @@ class SealedVault:
     async def _open(self, row: Sealed) -> bytes:
         bound = self._bound(row.slot, row.version)
         return unseal(await self._keys.unwrap(row.key, row.wrapped, bound), row.value, bound)
+
+    async def _rewrap(self, row: Sealed, key: str) -> bool:
+        bound = self._bound(row.slot, row.version)
+        data_key = await self._keys.unwrap(row.key, row.wrapped, bound)
+        return await self._rows.rewrap(row, key, await self._keys.wrap(key, data_key, bound))
 
     def _bound(self, slot: Slot, version: str) -> bytes:
         return canonical({

@@ -15,4 +15,4 @@ CREATE TABLE sealed (
 CREATE UNIQUE INDEX sealed_slot ON sealed (owner, name, coalesce(conversation, 0)) WHERE kept = 1;
 CREATE INDEX sealed_drafts ON sealed (made_at) WHERE kept = 0;
 CREATE INDEX sealed_conversation ON sealed (conversation) WHERE conversation IS NOT NULL;
-CREATE INDEX sealed_wrapped_by ON sealed (wrapped_by);
+CREATE INDEX sealed_wrapped_by ON sealed (wrapped_by, id);
