@@ -248,7 +248,7 @@ def _run(
     print(f"{title}: {url}  (Ctrl+C stops it)", flush=True)
     if browser and _has_screen():
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    run(app, listener, access_log=access_log)
+    run(app, listener, engine.drain, access_log=access_log)
 
 
 def _url(listener: socket.socket) -> str:

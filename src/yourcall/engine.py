@@ -8,6 +8,7 @@ here, since nothing of a waiting conversation is in memory.
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -38,7 +39,8 @@ log = logging.getLogger("yourcall")
 
 D = TypeVar("D", default=Any)
 
-GRACE_SECONDS: Final = 20.0
+GRACE_SECONDS: Final = 15.0
+"""With what a server needs beside it, well within the half minute that service managers give."""
 SWEEP_BATCH: Final = 100
 MAX_MISSES: Final = 1_000
 """Questions that a probe did not find, remembered for the next try."""
@@ -74,6 +76,7 @@ class Engine(Generic[D]):
         self.store = store
         self.vault = open_vault(store, keys)
         self.draining = False
+        self._drained_by = math.inf
         self._bus = bus
         self._addressees = Addressees(store, may_answer)
         self._runs = Runs(agent, store, bus, deps, self._carry_on)
@@ -95,7 +98,7 @@ class Engine(Generic[D]):
             await self.vault.start()
             await stack.enter_async_context(self._bus.opened())
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
-            self.draining = False
+            self.draining, self._drained_by = False, math.inf
             try:
                 await self.sweep()
             except BaseException:
@@ -125,13 +128,14 @@ class Engine(Generic[D]):
             yield
 
     async def drain(self, grace: float = GRACE_SECONDS) -> None:
-        """Take no new work from now on, and give the running runs `grace` seconds to end.
+        """Take no new work from now on, and give the running runs `grace` seconds to end, counted from the first call.
 
         What is not over by then is cut off when the engine closes; the next process that opens the store carries it on.
         An effect of `ctx.once` in flight is waited for all the same: nobody could say whether it happened.
         """
         self.draining = True
-        with anyio.move_on_after(grace):
+        self._drained_by = min(self._drained_by, anyio.current_time() + grace)
+        with anyio.CancelScope(deadline=self._drained_by):
             await self._runs.going_on.none()
 
     # ----------------------------------------------------------------- conversations and answers

@@ -1,44 +1,60 @@
 """An app on a socket, by uvicorn, until a signal comes.
 
-A stopping server takes no more connections, ends the streams that it has, whose readers come back to whoever serves
-next, lets other requests finish, and then closes the app: its engine gives the runs the time they need.
+A stopping server goes on answering until it has drained: new work is refused with a word on when to come back, and
+the runs under way get their time. Then it takes no more connections, ends the streams that it still has, whose readers
+come back to whoever serves next, lets other requests finish, and closes the app. A second signal cuts this short.
 """
 
 from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import anyio
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-REQUEST_SECONDS: Final = 10
+REQUEST_SECONDS: Final = 5
 """How long a stopping server waits for requests that are no streams."""
 
 
-def run(app: ASGIApp, listener: socket.socket, *, access_log: bool = False) -> None:
-    """Serve until SIGINT (raised again as `KeyboardInterrupt`) or SIGTERM. Exits with 3 if the app does not start."""
+def run(
+    app: ASGIApp, listener: socket.socket, drain: Callable[[], Awaitable[None]], *, access_log: bool = False
+) -> None:
+    """Serve until SIGINT (raised again as `KeyboardInterrupt`) or SIGTERM, then `drain`, which must end by itself.
+
+    Exits with 3 if the app does not start.
+    """
     streams = EndingStreams(app)
     config = uvicorn.Config(
         streams, lifespan="on", access_log=access_log, log_level="info" if access_log else "warning",
         timeout_graceful_shutdown=REQUEST_SECONDS,
     )  # fmt: skip
     logging.getLogger("uvicorn.access").addFilter(without_query)
-    Server(config, streams).run(sockets=[listener])
+    Server(config, streams, drain).run(sockets=[listener])
 
 
 class Server(uvicorn.Server):
-    """Ends the streams before it waits for connections to close."""
+    """Drains, and ends the streams, before it waits for connections to close."""
 
-    def __init__(self, config: uvicorn.Config, streams: EndingStreams) -> None:
+    def __init__(self, config: uvicorn.Config, streams: EndingStreams, drain: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
-        self._streams = streams
+        self._streams, self._drain = streams, drain
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._cut_short, tasks.cancel_scope)
+            await self._drain()
+            tasks.cancel_scope.cancel()
         self._streams.end()
         await super().shutdown(sockets)
+
+    async def _cut_short(self, scope: anyio.CancelScope) -> None:
+        while not self.force_exit:  # uvicorn's own flag, which its signal handler sets
+            await anyio.sleep(0.1)
+        scope.cancel()
 
 
 class EndingStreams:

@@ -229,7 +229,7 @@ class TestInTime:
             await gate.reached.wait()
             closing.set()
             await until(lambda: engine.draining)
-            clock.now += 19
+            clock.now += 14
             for _ in range(50):
                 await anyio.lowlevel.checkpoint()
             assert not closed.is_set()

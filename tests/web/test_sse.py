@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
@@ -12,7 +13,7 @@ from starlette.types import Message
 
 from tests.web.serving import DEADLINE, until
 from yourcall.errors import Busy, NotFound
-from yourcall.web.sse import AHEAD, BEAT, HEARTBEAT, OPENING, TURNS, Buffer, EventStream, Put, Source
+from yourcall.web.sse import AHEAD, BEAT, HEARTBEAT, TURNS, Buffer, EventStream, Put, Source
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +33,14 @@ class Reader:
 
     @property
     def pieces(self) -> list[bytes]:
-        return [message["body"] for message in self.sent[1:]]
+        """What was sent, but for the time after which it should come back, which differs."""
+        return [re.sub(rb"retry: \d{4}\n", b"retry: ms\n", message["body"]) for message in self.sent[1:]]
+
+    @property
+    def retry(self) -> int:
+        found = re.search(rb"retry: (\d+)\n", self.sent[1]["body"])
+        assert found
+        return int(found[1])
 
     @property
     def status(self) -> int:
@@ -68,6 +76,7 @@ async def respond(source: Source, reader: Reader, **options: Any) -> None:
         await EventStream(source, **options)(SCOPE, reader.receive, reader.send)
 
 
+OPENING = b": open\nretry: ms\n\n"
 FIRST = b"data: 0\n\n"
 
 
@@ -93,7 +102,6 @@ async def test_the_headers_keep_proxies_from_holding_it_back() -> None:
         "x-accel-buffering": "no",
     }
     assert reader.pieces == [OPENING + FIRST, b"data: 1\n\n", b""]
-    assert OPENING.startswith(b":")
     assert reader.sent[-1]["more_body"] is False
 
 
@@ -123,6 +131,19 @@ async def test_nothing_at_all_is_an_empty_stream() -> None:
     reader = Reader()
     await respond(nothing, reader)
     assert (reader.status, reader.pieces) == (200, [OPENING, b""])
+
+
+async def test_readers_of_a_server_that_stops_do_not_come_back_at_once() -> None:
+    """Each is told another time for its return, of one to four seconds."""
+
+    async def nothing(put: Put) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    readers = [Reader() for _ in range(20)]
+    for reader in readers:
+        await respond(nothing, reader)
+    assert len({reader.retry for reader in readers}) > 10
+    assert all(1_000 <= reader.retry < 4_000 for reader in readers)
 
 
 async def test_a_silent_stream_is_kept_alive() -> None:

@@ -8,6 +8,7 @@ whatever produces the events goes on.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, TypeAlias
@@ -24,7 +25,6 @@ Source: TypeAlias = Callable[[Put], Awaitable[None]]
 """Puts frames until there are no more."""
 
 HEARTBEAT: Final = 15.0
-OPENING: Final = b": open\nretry: 2000\n\n"
 BEAT: Final = b":\n\n"
 AHEAD: Final = 64 << 10
 """Bytes that are encoded ahead of a slow reader; what is beyond waits with the source of the events."""
@@ -75,7 +75,7 @@ class EventStream(Response):
 
     async def _write(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        piece: bytes | None = OPENING + self._buffer.take()
+        piece: bytes | None = _opening() + self._buffer.take()
         while piece is not None:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             with anyio.move_on_after(self._heartbeat):
@@ -83,6 +83,11 @@ class EventStream(Response):
             await self._buffer.settled()
             piece = self._buffer.take() or (None if self._buffer.closed else BEAT)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _opening() -> bytes:
+    """A comment, and when to come back if the stream breaks: not all at once, when a server stops."""
+    return b": open\nretry: %d\n\n" % random.randrange(1_000, 4_000)
 
 
 async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
