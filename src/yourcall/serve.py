@@ -52,7 +52,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _cut_short(self, scope: anyio.CancelScope) -> None:
-        while not self.force_exit:  # uvicorn's own flag, which its signal handler sets
+        while not self.force_exit:  # noqa: ASYNC110  # a flag that uvicorn sets in a signal handler
             await anyio.sleep(0.1)
         scope.cancel()
 
