@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from yourcall.confirm import Confirm
     from yourcall.context import Context
     from yourcall.engine import Conversation, Engine
+    from yourcall.entries import File
     from yourcall.errors import (
         Declined,
         Expired,
         Fault,
+        FileGone,
         ModelFailed,
         NotAnswered,
         OnceFailed,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from yourcall.forms import Form, Titles
     from yourcall.questions import Option, Question, QuestionAnswer, Questions
     from yourcall.tools import Tool, tool
+    from yourcall.upload import Upload
 
 _HOMES = {
     "agent": ("Agent",),
@@ -43,10 +46,12 @@ _HOMES = {
     "confirm": ("Confirm",),
     "context": ("Context",),
     "engine": ("Conversation", "Engine"),
+    "entries": ("File",),
     "errors": (
         "Declined",
         "Expired",
         "Fault",
+        "FileGone",
         "ModelFailed",
         "NotAnswered",
         "OnceFailed",
@@ -63,6 +68,7 @@ _HOMES = {
     "forms": ("Form", "Titles"),
     "questions": ("Option", "Question", "QuestionAnswer", "Questions"),
     "tools": ("Tool", "tool"),
+    "upload": ("Upload",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -78,6 +84,8 @@ __all__ = [
     "Engine",
     "Expired",
     "Fault",
+    "File",
+    "FileGone",
     "Form",
     "ModelFailed",
     "NotAnswered",
@@ -96,6 +104,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "Unavailable",
+    "Upload",
     "YourcallError",
     "ask_user",
     "make_ask_user",

@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import math
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -24,8 +24,9 @@ from typing_extensions import TypeVar
 
 from yourcall import errors
 from yourcall.asks import Ask, Raw, digest, shown
-from yourcall.entries import Answered, Closed, Effect, Interrupt, Json, canonical
+from yourcall.entries import Answered, Closed, Effect, File, Interrupt, Json, canonical
 from yourcall.log import CallLog
+from yourcall.ports import Key, Shelf
 from yourcall.tasks import Tally, to_the_end
 from yourcall.values import decode, encode
 
@@ -71,11 +72,12 @@ class Context(Generic[D]):
         on_skip: Literal["proceed", "wait"] = "proceed",
         past: CallLog | None = None,
         record: Callable[[Effect], Awaitable[None]] | None = None,
+        files: Shelf | None = None,
     ) -> None:
         self.user, self.deps = user, deps
         self.conversation_id, self.call_id = conversation_id, call_id
         self.on_skip = on_skip
-        self._past, self._record = past, record
+        self._past, self._record, self._files = past, record, files
         self._uses: dict[str, int] = {}
         self._unkeyed = 0
         self._taken: set[str] = set()
@@ -199,6 +201,24 @@ class Context(Generic[D]):
     def _paused(self, pending: Pending) -> errors.Paused:
         self.pending = pending
         return errors.Paused()
+
+    # ----------------------------------------------------------------- files
+
+    def read(self, file: File) -> Awaitable[bytes]:
+        """The bytes of a file that the user gave; also in a `check=`. Raises `FileGone` if it is not there any more."""
+        return self._shelf.read(self.user, file)
+
+    def files(self) -> Awaitable[Sequence[File]]:
+        """The files that the user gave in this conversation, in answers and with messages, the oldest first."""
+        return self._shelf.kept(Key(self.user, self.conversation_id))
+
+    @property
+    def _shelf(self) -> Shelf:
+        if self._sync and not self.pending:  # in a check of what was asked, the body has unwound
+            raise errors.ProgrammingError("Files are awaited: make this tool an `async def`.")
+        if self._files is None:
+            raise errors.Unavailable
+        return self._files
 
     # ----------------------------------------------------------------- effects
 

@@ -26,10 +26,11 @@ from yourcall.answers import FormAnswer, Given
 from yourcall.asks import Ask
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
+from yourcall.files import Files
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
-from yourcall.ports import Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Store
+from yourcall.ports import Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
@@ -54,6 +55,7 @@ class Engine(Generic[D]):
     a `Bus`, or a name such as `"redis://localhost"`; none is needed for one process. `keys` are for the `vault`: by
     default those of `YOURCALL_KEYS` (as `yourcall keys new` prints one) or `YOURCALL_KEY_FILE`. `may_answer` says of a
     user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
+    `blobs` keeps the bytes of users' files: a `Blobs`, or a folder; by default that is beside the store's own file.
     `sweep_every` is in seconds.
     """
 
@@ -66,9 +68,10 @@ class Engine(Generic[D]):
         bus: Bus | str | None = None,
         may_answer: MayAnswer | None = None,
         keys: KeyProvider | None = None,
+        blobs: Blobs | str | None = None,
         sweep_every: float = 5.0,
     ) -> None:
-        from yourcall.open import open_bus, open_store, open_vault
+        from yourcall.open import open_bus, open_files, open_store, open_vault
 
         store = open_store(store) if isinstance(store, str) else store
         bus = open_bus(bus) if bus is None or isinstance(bus, str) else bus
@@ -79,7 +82,8 @@ class Engine(Generic[D]):
         self._drained_by = math.inf
         self._bus = bus
         self._addressees = Addressees(store, may_answer)
-        self._runs = Runs(agent, store, bus, deps, self._carry_on)
+        self._files = open_files(store, blobs)
+        self._runs = Runs(agent, store, bus, deps, self._carry_on, self._files)
         self._sweep_every = sweep_every
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
         self._misses: dict[str, None] = {}
@@ -97,6 +101,9 @@ class Engine(Generic[D]):
             stack.push_async_callback(self.store.close)
             await self.vault.start()
             await stack.enter_async_context(self._bus.opened())
+            if self._files:
+                await self._files.blobs.open()
+                stack.push_async_callback(self._files.blobs.close)
             self._tasks = await stack.enter_async_context(anyio.create_task_group())
             self.draining, self._drained_by = False, math.inf
             try:
@@ -137,6 +144,13 @@ class Engine(Generic[D]):
         self._drained_by = min(self._drained_by, anyio.current_time() + grace)
         with anyio.CancelScope(deadline=self._drained_by):
             await self._runs.going_on.none()
+
+    @property
+    def files(self) -> Files:
+        """The files of this engine's users."""
+        if self._files is None:
+            raise errors.ProgrammingError("Say where files are kept: `Engine(..., blobs=...)`, for instance a folder.")
+        return self._files
 
     # ----------------------------------------------------------------- conversations and answers
 
@@ -339,6 +353,8 @@ class Engine(Generic[D]):
         """Remove a conversation; a run of it in this process stops at once, one elsewhere at its next look."""
         deleted = await self.store.delete(key)
         self._runs.tell(key)
+        if self._files:
+            await self._files.sweep()
         return deleted
 
     async def _carry_on(self, key: Key) -> None:
@@ -357,6 +373,8 @@ class Engine(Generic[D]):
                 except Exception:  # one that cannot be read keeps neither the engine nor the others from going on
                     log.exception("The conversation %r of %r was not swept", last.id, last.owner)
         await self.vault.sweep()
+        if self._files:
+            await self._files.sweep()
 
     async def _sweep_forever(self) -> None:
         while True:

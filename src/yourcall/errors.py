@@ -19,6 +19,7 @@ Exception
         ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting  ├── Busy
         ├── NotAsked            the question is the user's own, but it was put to somebody else
         ├── WrongChannel        the answer came by a way that is not this question's
+        ├── FileTooLarge  ├── FileType  ├── NoRoom
         ├── TooManyAttempts     too many answers to one question were refused
         ├── Rejected            the answer fails a check; the card shows it and stays open
         └── CheckFailed         the check itself broke; the card stays open
@@ -246,6 +247,35 @@ class TooManyAttempts(Refused):
     def __init__(self, after: float) -> None:
         self.after = after
         super().__init__("Too many tries. Wait a few minutes, then try again.")
+
+
+class FileTooLarge(Refused):
+    """The file is larger than its question allows; it was not read to its end. `limit` is in bytes."""
+
+    slug, status = "too-large", 413
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        size = f"{limit / (1 << 20):.4g} MiB" if limit >= 1 << 20 else f"{max(limit / 1024, 0.1):.3g} KiB"
+        super().__init__(f"The file is larger than {size}.")
+
+
+class FileType(Refused):
+    """The file's name, its content and what is taken do not say the same of it."""
+
+    slug, status = "file-type", 415
+
+    def __init__(self) -> None:
+        super().__init__("This file type is not allowed.")
+
+
+class NoRoom(Refused):
+    """The user's files would take more room than one user has."""
+
+    slug, status = "quota", 413
+
+    def __init__(self) -> None:
+        super().__init__("There is no room for more files. Delete a conversation with files that you no longer need.")
 
 
 class Waiting(Refused):

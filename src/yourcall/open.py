@@ -5,8 +5,12 @@ Imported by the constructors that take such names.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from yourcall.errors import ProgrammingError
-from yourcall.ports import Bus, KeyProvider, Model, Store, Vault
+from yourcall.files import Files
+from yourcall.ports import Blobs, Bus, KeyProvider, Model, Store, Vault
+from yourcall.upload import Rules
 
 
 def open_store(url: str) -> Store:
@@ -45,6 +49,28 @@ def open_bus(url: str | None) -> Bus:
 
             return RedisBus(url)
     raise ProgrammingError('Name a bus as "redis://host:6379"; without one, live events stay in their process.')
+
+
+def open_files(store: Store, blobs: Blobs | str | None) -> Files | None:
+    """The files of a store's users, in `blobs`, or in the folder that this names.
+
+    By default in a folder beside the store's own file; None where it has none, and files have no place.
+    """
+    from yourcall.blobs.folder import FolderBlobs
+    from yourcall.store.sqlite import SQLiteStore
+
+    if isinstance(blobs, str):
+        blobs = FolderBlobs(blobs)
+    if blobs is None and isinstance(store, SQLiteStore):
+        path = store.file.path
+        blobs = FolderBlobs(None if path == ":memory:" else f"{path}-files")
+    return None if blobs is None else Files(store.files, blobs, _look)
+
+
+def _look(path: Path, name: str, rules: Rules) -> str:
+    from yourcall.blobs.looking import look  # with libraries that only who takes files needs
+
+    return look(path, name, rules)
 
 
 def open_model(name: str) -> Model:

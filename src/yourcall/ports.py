@@ -16,6 +16,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from yourcall.entries import Answered, Call, Closed, Entry, File, Interrupt, Json
 from yourcall.events import Event
 from yourcall.log import Transcript
+from yourcall.upload import Rules
 
 # --------------------------------------------------------------------------- store
 
@@ -122,6 +123,10 @@ class Store(Protocol):
     @property
     def sealed(self) -> SealedRows:
         """The sealed values that are stored beside the logs."""
+
+    @property
+    def files(self) -> FileRows:
+        """What is stored of files beside the logs."""
 
     async def open(self) -> None:
         """Connect and bring the schema up to date."""
@@ -322,6 +327,10 @@ class KeyProvider(Protocol):
 # --------------------------------------------------------------------------- files
 
 
+LEAST_FILE: Final = 4096
+"""Bytes that a file counts at least, as disks do: so a quota bounds also how many there are."""
+
+
 class Blobs(Protocol):
     """Keeps the bytes of files. Ids are random and ours: nothing that a user named becomes a place."""
 
@@ -347,6 +356,13 @@ class Blobs(Protocol):
         """Remove it; harmless if it is not there."""
 
 
+class Look(Protocol):
+    """Tells what a received file is. Runs in a thread."""
+
+    def __call__(self, path: Path, name: str, rules: Rules) -> str:
+        """Its media type. Raises `FileType` or `Rejected` where it is not to be taken; may write it anew."""
+
+
 class FileRows(Protocol):
     """What is known of files, beside the logs: whose they are, and whether they count.
 
@@ -356,7 +372,10 @@ class FileRows(Protocol):
     """
 
     async def add(self, owner: str, file: File, quota: int) -> bool:
-        """Note a draft before its bytes are put; False if the owner's files would have more than `quota` bytes."""
+        """Note a draft before its bytes are put; False if the owner's files would have more than `quota` bytes.
+
+        A file counts `LEAST_FILE` bytes at least.
+        """
 
     async def find(self, owner: str, ids: Sequence[str]) -> Sequence[File]:
         """Those of these files that the owner has, draft or kept, in the order of `ids`."""
@@ -367,11 +386,21 @@ class FileRows(Protocol):
     async def drop(self, owner: str, id: str) -> None:
         """Doom a draft that nobody will keep; harmless if it is none."""
 
-    async def doomed(self, before: float, limit: int) -> Sequence[str]:
-        """Ids of files that count no more; a draft added before this moment (Unix seconds) is doomed now."""
+    async def doomed(self, age: float, limit: int) -> Sequence[str]:
+        """Ids of files that count no more; drafts older than `age` seconds are doomed now."""
 
     async def remove(self, ids: Sequence[str]) -> None:
         """Forget doomed files, once their bytes are gone."""
+
+
+class Shelf(Protocol):
+    """The files of users, as a tool may read them."""
+
+    async def read(self, owner: str, file: File) -> bytes:
+        """The bytes of the owner's file. Raises `FileGone`."""
+
+    async def kept(self, key: Key) -> Sequence[File]:
+        """The files of a conversation, the oldest first."""
 
 
 # --------------------------------------------------------------------------- model

@@ -21,7 +21,7 @@ from yourcall.entries import Effect, Stopped
 from yourcall.events import Delta, Event
 from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
-from yourcall.ports import Bus, Key, Store
+from yourcall.ports import Bus, Key, Shelf, Store
 from yourcall.record import LEASE_SECONDS, Record
 from yourcall.tasks import Tally, leaves, not_to_keep
 
@@ -34,10 +34,16 @@ class Runs(Generic[D]):
     """Starts runs and sees them to their end. `carry_on` is told of a conversation whose run was cut off."""
 
     def __init__(
-        self, agent: Agent[D], store: Store, bus: Bus, deps: Any, carry_on: Callable[[Key], Awaitable[None]]
+        self,
+        agent: Agent[D],
+        store: Store,
+        bus: Bus,
+        deps: Any,
+        carry_on: Callable[[Key], Awaitable[None]],
+        files: Shelf | None = None,
     ) -> None:
         self._agent, self._store, self._bus = agent, store, bus
-        self._deps, self._carry_on = deps, carry_on
+        self._deps, self._carry_on, self._files = deps, carry_on, files
         self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
         self.going_on = Tally()
 
@@ -138,6 +144,7 @@ class Runs(Generic[D]):
                 on_skip=self._agent.on_skip,
                 past=past,
                 record=record,
+                files=self._files,
             )
 
         return context

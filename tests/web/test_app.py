@@ -153,6 +153,9 @@ async def test_the_endpoints_are_described(served: Served) -> None:
         "GET /interrupts/{id}",
         "POST /interrupts/{id}/answer",
         "POST /interrupts/{id}/skip",
+        "POST /interrupts/{id}/files",
+        "POST /files",
+        "GET /conversations/{id}/files/{file}",
         "POST /agui",
         "GET /about",
     }

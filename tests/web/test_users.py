@@ -29,6 +29,8 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "red"}),
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "never offered"}),
     ("POST", "/interrupts/{interrupt}/skip", {"note": "forged"}),
+    ("POST", "/interrupts/{interrupt}/files", {}),
+    ("GET", "/conversations/{conversation}/files/1", None),
 ]
 """Every route that names something that is somebody's."""
 
@@ -36,6 +38,7 @@ OTHERS: list[tuple[str, str, Any]] = [
     ("POST", "/conversations", {}),
     ("GET", "/conversations", None),
     ("GET", "/interrupts", None),
+    ("POST", "/files", {}),
     ("GET", "/about", None),
     ("POST", "/agui", {"threadId": "t", "runId": "r", "messages": []}),
 ]
@@ -77,9 +80,13 @@ def test_no_route_is_forgotten(engine: Engine[Any]) -> None:
 
 def _named(path: str) -> str:
     """The route's path, with what is named in it as the tables above call it."""
-    return path.replace("/conversations/{id}", "/conversations/{conversation}").replace(
-        "/interrupts/{id}", "/interrupts/{interrupt}"
-    )
+    for ours, theirs in (
+        ("/conversations/{id}", "/conversations/{conversation}"),
+        ("/interrupts/{id}", "/interrupts/{interrupt}"),
+        ("/files/{file}", "/files/1"),
+    ):
+        path = path.replace(ours, theirs)
+    return path
 
 
 async def test_what_is_somebody_else_s_is_not_there(users: tuple[User, User]) -> None:

@@ -11,7 +11,7 @@ tool results and its run id decide nothing. New messages of the user and answers
 
 from yourcall.agui.frames import Encoder, Frames
 from yourcall.agui.requests import RunRequest, Taken, read, take
-from yourcall.agui.wire import ending, faults, interrupts, iso, messages, question
+from yourcall.agui.wire import ending, faults, file, interrupts, iso, messages, question
 
 __all__ = [
     "Encoder",
@@ -20,6 +20,7 @@ __all__ = [
     "Taken",
     "ending",
     "faults",
+    "file",
     "interrupts",
     "iso",
     "messages",

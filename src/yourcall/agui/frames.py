@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ag_ui import core
 
 from yourcall import entries
-from yourcall.agui.wire import Known, ending, messages, result_id, status_of, user_id
+from yourcall.agui.wire import Known, ending, file, messages, result_id, status_of, user_id
 from yourcall.entries import Answered, Asked, Assistant, Closed, Entry, Json, Result, User
 from yourcall.events import Delta, Ended, Event, Retracted
 from yourcall.log import Done, Log, Waiting
@@ -183,7 +183,9 @@ class Encoder:
             case Assistant(calls=calls) as step:
                 return _frames([event for call in calls for event in _announced(call, step.message_id)], entry.seq)
             case User(text) as said:
-                return _custom("user", {"id": user_id(said, entry.seq), "text": text}, entry.seq)
+                about: Json = {"id": user_id(said, entry.seq), "text": text}
+                about |= {"files": [file(one) for one in said.files]} if said.files else {}
+                return _custom("user", about, entry.seq)
             case Asked(ask):
                 return _custom("interrupt", self._known.interrupt(ask).model_dump(by_alias=True), entry.seq)
             case Answered() | Closed() as body:

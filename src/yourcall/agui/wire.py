@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -31,12 +31,18 @@ def messages(log: Log) -> list[Json]:
 def _message(entry: Entry) -> core.Message:
     match entry.body:
         case User(text) as said:
-            return core.UserMessage(id=user_id(said, entry.seq), content=text)
+            files = {"yourcall": {"files": [file(one) for one in said.files]}} if said.files else None
+            return core.UserMessage(id=user_id(said, entry.seq), content=text, metadata=files)
         case Assistant() as step:
             return _assistant(step)
         case Result() as result:
             return _tool(result)
     raise AssertionError(entry.kind)
+
+
+def file(one: entries.File) -> Json:
+    """What there is to know of a file; its bytes are had from their own route."""
+    return asdict(one)
 
 
 def interrupts(log: Log) -> list[Json]:

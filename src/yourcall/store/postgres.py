@@ -11,7 +11,8 @@ from psycopg.errors import UniqueViolation
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
-from yourcall.store import postgres_sealed
+from yourcall.store import postgres_files, postgres_sealed
+from yourcall.store.postgres_files import PostgresFiles
 from yourcall.store.postgres_pool import CONNECTIONS, NOW, Connection, PostgresPool
 from yourcall.store.postgres_sealed import PostgresSealed
 
@@ -97,6 +98,7 @@ class PostgresStore:
     def __init__(self, url: str, *, clock: Callable[[], float] | None = None, connections: int = CONNECTIONS) -> None:
         self.pool = PostgresPool(url, clock=clock, connections=connections)
         self.sealed = PostgresSealed(self.pool)
+        self.files = PostgresFiles(self.pool)
 
     async def open(self) -> None:
         await self.pool.open()
@@ -204,7 +206,7 @@ async def _keep(db: Connection, owner: str, conversation: int, draft: Draft) -> 
         case "sealed":
             await postgres_sealed.keep(db, owner, conversation, draft.id)
         case "file":
-            raise NotImplementedError("Files are not kept yet.")
+            await postgres_files.keep(db, owner, conversation, draft.id)
 
 
 def _values(key: Key, head: int, entries: Sequence[Entry], row: Row, place: int | None, until: float) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import aiosqlite
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
-from yourcall.store import sqlite_sealed
+from yourcall.store import sqlite_files, sqlite_sealed
 from yourcall.store.sqlite_file import SQLiteFile
+from yourcall.store.sqlite_files import SQLiteFiles
 from yourcall.store.sqlite_sealed import SQLiteSealed
 
 _LOAD: Final = """
@@ -69,6 +70,7 @@ class SQLiteStore:
     def __init__(self, path: str, *, clock: Callable[[], float] = time.time) -> None:
         self.file = SQLiteFile(path, clock=clock)
         self.sealed = SQLiteSealed(self.file)
+        self.files = SQLiteFiles(self.file)
         self._clock = clock
 
     async def open(self) -> None:
@@ -194,7 +196,7 @@ class SQLiteStore:
             case "sealed":
                 await sqlite_sealed.keep(db, owner, conversation, draft.id)
             case "file":
-                raise NotImplementedError("Files are not kept yet.")
+                await sqlite_files.keep(db, owner, conversation, draft.id)
 
     async def _repeats(self, key: Key, entries: Sequence[Entry]) -> bool:
         """Whether a message of the same client's id is in the log."""

@@ -28,14 +28,14 @@ class Interrupts:
         A consent is given with it only: whoever approves says what they were shown.
         """
         payload, user = await read_json(request), user_of(request)
-        digest = _digest(request.headers.get("if-match"))
+        digest = digest_of(request)
         require_id(id)
         if digest is None and (await self._engine.find(id, user=user)).interrupt.kind == "confirm":
             raise DigestRequired
         try:
             recorded = await self._engine.answer(id, payload, user=user, digest=digest)
         except (Closed, AlreadyAnswered) as refusal:
-            return await self._over(id, user, refusal)
+            return await over(self._engine, id, user, refusal)
         return JsonResponse({"id": id, "ending": agui.ending(recorded)})
 
     async def skip(self, id: str, request: Request) -> Response:
@@ -46,13 +46,14 @@ class Interrupts:
         try:
             recorded = await self._engine.skip(id, user=user, note=note)
         except (Closed, AlreadyAnswered) as refusal:
-            return await self._over(id, user, refusal)
+            return await over(self._engine, id, user, refusal)
         return JsonResponse({"id": id, "ending": agui.ending(recorded)})
 
-    async def _over(self, id: str, user: str, refusal: Closed | AlreadyAnswered) -> Response:
-        """Too late: how it closed goes along, so that a second tab can show it without asking again."""
-        found = await self._engine.find(id, user=user)
-        return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
+
+async def over(engine: Engine[Any], id: str, user: str, refusal: Closed | AlreadyAnswered) -> Response:
+    """Too late: how it closed goes along, so that a second tab can show it without asking again."""
+    found = await engine.find(id, user=user)
+    return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
 
 
 def require_id(id: str) -> None:
@@ -61,7 +62,7 @@ def require_id(id: str) -> None:
         raise NotFound
 
 
-def _digest(if_match: str | None) -> str | None:
+def digest_of(request: Request) -> str | None:
     """The entity tag of `If-Match`; `*` is any question that is there."""
-    tag = (if_match or "").strip().removeprefix("W/").strip('"')
+    tag = request.headers.get("if-match", "").strip().removeprefix("W/").strip('"')
     return tag if tag and tag != "*" else None

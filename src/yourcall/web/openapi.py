@@ -151,6 +151,34 @@ SKIP: Final[dict[str, Any]] = {
     "openapi_extra": _body(_object(note=_NULL_TEXT | {"maxLength": MAX_WORDS}), required=False),
     "responses": _ENDED,
 }
+_MULTIPART: Final[Json] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {"schema": _object("file", file={"type": "string", "format": "binary"})},
+        },
+    }
+}
+_FILE: Final = _object(
+    "id name type size sha256", id=_TEXT, name=_TEXT, type=_TEXT, size={"type": "integer"}, sha256=_TEXT
+)
+FILE_ANSWER: Final[dict[str, Any]] = {
+    "openapi_extra": _MULTIPART | {"parameters": [{"name": "If-Match", "in": "header", "schema": _TEXT}]},
+    "responses": _ENDED,
+}
+FILE: Final[dict[str, Any]] = {
+    "status_code": 201,
+    "openapi_extra": _MULTIPART,
+    "responses": {201: _json("Received; name it in a message within an hour.", _FILE)},
+}
+FILE_CONTENT: Final[dict[str, Any]] = {
+    "responses": {
+        200: {
+            "description": "The file, as an attachment.",
+            "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+}
 AGUI: Final[dict[str, Any]] = {
     "openapi_extra": _body({"type": "object", "description": "AG-UI's RunAgentInput."}),
     "responses": {200: _STREAM},

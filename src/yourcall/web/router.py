@@ -18,6 +18,7 @@ from yourcall.engine import Engine
 from yourcall.web import openapi
 from yourcall.web.assets import Assets
 from yourcall.web.conversations import Conversations
+from yourcall.web.files import FileRoutes
 from yourcall.web.inbox import Inbox
 from yourcall.web.interrupts import Interrupts
 from yourcall.web.origins import Origins
@@ -48,7 +49,7 @@ def create_router(
     about = {"name": title, "standIn": notice}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
     inbox = Inbox(engine)
-    runs, assets = Runs(engine, streams), Assets()
+    files, runs, assets = FileRoutes(engine), Runs(engine, streams), Assets()
 
     async def tell(request: Request) -> Response:
         """Whom the user talks to."""
@@ -72,6 +73,9 @@ def create_router(
         ("GET", "/interrupts/{id}", inbox.read, openapi.INTERRUPT),
         ("POST", "/interrupts/{id}/answer", interrupts.answer, openapi.ANSWER),
         ("POST", "/interrupts/{id}/skip", interrupts.skip, openapi.SKIP),
+        ("POST", "/interrupts/{id}/files", files.answer, openapi.FILE_ANSWER),
+        ("POST", "/files", files.send, openapi.FILE),
+        ("GET", "/conversations/{id}/files/{file}", files.read, openapi.FILE_CONTENT),
         ("POST", "/agui", runs.run, openapi.AGUI),
         ("GET", "/about", tell, openapi.ABOUT),
     ):

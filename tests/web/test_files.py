@@ -1,0 +1,426 @@
+"""Files over HTTP: what is taken and what is not, what becomes of it, and how it is given back."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from PIL import Image
+
+from tests import hostile
+from tests.web.agents import engine_of
+from tests.web.serving import Served, User, serve
+from tests.web.test_bad_input import problem
+from yourcall import Context, Engine, File, Rejected, Upload, tool
+from yourcall.errors import FileGone
+
+pytestmark = pytest.mark.anyio
+
+NOT_ALLOWED = (415, "file-type", "This file type is not allowed.")
+
+
+@tool
+async def progress_photo(ctx: Context) -> str:
+    """Ask for a photo."""
+    photo = ctx.ask(Upload(["image/*"], title="Your photo", max_bytes=1 << 20, strip=True))
+    return f"{photo.name}, {photo.type}, {photo.size} bytes: {hashlib.sha256(await ctx.read(photo)).hexdigest()}"
+
+
+@tool
+async def paper(ctx: Context) -> str:
+    """Ask for a paper; the one that counts says so in its text."""
+
+    async def signed(file: File) -> None:
+        if file.type == "text/plain" and b"signed" not in await ctx.read(file):
+            raise Rejected("This is not signed.")
+
+    file = ctx.ask(Upload([".pdf", "text/*", ".zip", "image/png"], title="Your paper", check=signed))
+    return f"Got {file.name!r}."
+
+
+@tool
+async def drawing(ctx: Context) -> str:
+    """Ask for a drawing, SVG too."""
+    return ctx.ask(Upload(["image/*", "image/svg+xml"])).type
+
+
+@tool
+async def list_files(ctx: Context) -> list[str]:
+    """What was sent."""
+    return [f"{file.name}: {(await ctx.read(file)).decode()}" for file in await ctx.files()]
+
+
+def engine_with(folder: Path, *steps: Any) -> Engine[Any]:
+    return engine_of(
+        steps, progress_photo, paper, drawing, list_files, store=f"sqlite:///{folder.as_posix()}/chat.db"
+    )  # fmt: skip
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    steps: list[Any] = [[("progress_photo", {})], "Thanks."]
+    async with serve(engine_with(tmp_path, *steps)) as served:
+        yield served
+
+
+async def asked(user: User) -> tuple[str, str]:
+    """A conversation, and the id of its open question."""
+    conversation = await user.create()
+    await user.say(conversation, "Go")
+    await user.settled(conversation)
+    return conversation, (await user.open(conversation))[0]["id"]
+
+
+async def upload(
+    user: User, interrupt: str, name: str, data: bytes, declared: str = "image/png", **headers: str
+) -> httpx.Response:
+    files = {"file": (name, data, declared)}
+    return await user.post(f"/interrupts/{interrupt}/files", files=files, headers=headers)
+
+
+def stored(folder: Path) -> list[Path]:
+    """All files that there are, half received ones too."""
+    return [path for path in (folder / "chat.db-files").rglob("*") if path.is_file()]
+
+
+async def result(user: User, conversation: str) -> str:
+    messages = (await user.settled(conversation))["messages"]
+    found: str = [message["content"] for message in messages if message["role"] == "tool"][-1]
+    return found
+
+
+# --------------------------------------------------------------------------- the way of a file
+
+
+async def test_a_photo_goes_to_the_tool_and_back_to_its_owner(served: Served, tmp_path: Path) -> None:
+    """It is stored under a name of ours, for the process alone, without its metadata; the tool reads these bytes."""
+    user = await served.user("ada")
+    conversation, interrupt = await asked(user)
+    response = await upload(user, interrupt, "me.jpg", hostile.photo(), "image/jpeg")
+    assert response.status_code == 200, response.text
+    (path,) = stored(tmp_path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "me" not in path.name
+    data = path.read_bytes()
+    assert await result(user, conversation) == (
+        f"me.jpg, image/jpeg, {len(data)} bytes: {hashlib.sha256(data).hexdigest()}"
+    )
+    assert b"anary" in hostile.photo()
+    assert b"anary" not in data
+    with Image.open(io.BytesIO(data)) as image:
+        assert not dict(image.getexif())
+        assert image.size == (6, 8)  # upright: it was turned as its metadata said
+    closed = (await user.snapshot(conversation))["interrupts"][0]["metadata"]["yourcall"]["ending"]
+    assert closed["answer"]["name"] == "me.jpg"
+    given = await user.get(f"/conversations/{conversation}/files/{closed['answer']['id']}")
+    assert given.content == data
+    assert given.headers["content-disposition"] == "attachment; filename*=UTF-8''me.jpg"
+    assert given.headers["x-content-type-options"] == "nosniff"
+    assert given.headers["cache-control"] == "no-store"
+    assert given.headers["content-security-policy"].startswith("sandbox")
+
+
+async def test_the_same_file_again_is_the_recorded_outcome(served: Served, tmp_path: Path) -> None:
+    """By name and content; another content, or another name, is another answer and comes too late."""
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    photo = hostile.image()
+    first = await upload(user, interrupt, "me.png", photo)
+    again = await upload(user, interrupt, "me.png", photo)
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert again.json() == first.json()
+    for name, data in (("me.png", hostile.image(size=(9, 9))), ("you.png", photo), ("me.png", bytes(2 << 20))):
+        late = await upload(user, interrupt, name, data)
+        assert late.status_code in (409, 413)
+    assert len(stored(tmp_path)) == 1
+
+
+async def test_a_question_that_closes_meanwhile_keeps_no_file(served: Served, tmp_path: Path) -> None:
+    """A file for a skipped question is refused and nothing of it is left."""
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    assert (await user.post(f"/interrupts/{interrupt}/skip")).status_code == 200
+    problem(await upload(user, interrupt, "me.png", hostile.image()), 410, "closed", "This question is no longer open.",
+            ending={"kind": "skipped"})  # fmt: skip
+    assert stored(tmp_path) == []
+
+
+async def test_two_files_at_once_have_one_winner(served: Served, tmp_path: Path) -> None:
+    """Twenty different photos race: one is the answer, and of the others nothing is left after a sweep."""
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    statuses = []
+
+    async def send(n: int) -> None:
+        statuses.append((await upload(user, interrupt, "me.png", hostile.image(size=(n + 1, 5)))).status_code)
+
+    async with anyio.create_task_group() as tasks:
+        for n in range(20):
+            tasks.start_soon(send, n)
+    assert sorted(statuses) == [200, *[409] * 19]
+    await served.engine.sweep()
+    assert len(stored(tmp_path)) == 1
+
+
+async def test_a_deleted_conversation_takes_its_files_along(served: Served, tmp_path: Path) -> None:
+    """The bytes, the row, and the way to them."""
+    user = await served.user("ada")
+    conversation, interrupt = await asked(user)
+    await upload(user, interrupt, "me.png", hostile.image())
+    await user.settled(conversation)
+    assert len(stored(tmp_path)) == 1
+    assert (await user.delete(f"/conversations/{conversation}")).status_code == 204
+    assert stored(tmp_path) == []
+
+
+async def test_what_is_somebody_elses_is_not_there(served: Served) -> None:
+    """T8: an unknown and a foreign id get the same 404 on every route of files."""
+    ada, bob = await served.user("ada"), await served.user("bob")
+    conversation, interrupt = await asked(ada)
+    for id in (interrupt, "0" * 32):
+        problem(await upload(bob, id, "me.png", hostile.image()), 404, "not-found", "No such question.")
+    answer = (await upload(ada, interrupt, "me.png", hostile.image())).json()
+    assert answer["ending"] == {"kind": "answered"}
+    file = (await ada.snapshot(conversation))["interrupts"][0]["metadata"]["yourcall"]["ending"]["answer"]["id"]
+    mine = await bob.create()
+    for path in (f"{conversation}/files/{file}", f"{mine}/files/{file}", f"{mine}/files/{'0' * 32}"):
+        problem(await bob.get(f"/conversations/{path}"), 404, "not-found", "No such file.")
+    other = await ada.create()
+    problem(await ada.get(f"/conversations/{other}/files/{file}"), 404, "not-found", "No such file.")
+    assert (await ada.get(f"/conversations/{conversation}/files/{file}")).status_code == 200
+
+
+# --------------------------------------------------------------------------- what is not taken
+
+LIES: dict[str, tuple[str, bytes]] = {
+    "HTML named .png": ("page.png", hostile.HTML),
+    "HTML named .html": ("page.html", hostile.HTML),
+    "SVG with a script": ("icon.svg", hostile.SVG),
+    "SVG named .png": ("icon.png", hostile.SVG),
+    "a zip bomb named .jpg": ("holiday.jpg", hostile.bomb_zip(20)),
+    "a zip bomb": ("holiday.zip", hostile.bomb_zip(20)),
+    "a JPEG named .png": ("me.png", hostile.image("JPEG")),
+    "half an image": ("me.png", hostile.image()[:40]),
+    "no suffix": ("me", hostile.image()),
+    "a program": ("me.png", b"MZ" + bytes(500)),
+    "a text": ("me.png", hostile.TEXT),
+    "a PDF": ("me.pdf", hostile.PDF),
+    "two suffixes": ("me.png.html", hostile.image()),
+    "an image nobody can look into": ("me.heic", b"\0\0\0\x18ftypheic" + bytes(50)),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_T13_name_content_and_rules_must_agree(served: Served, tmp_path: Path, lie: str) -> None:
+    """What its sender says of its type is no evidence; the question stays open and nothing is kept."""
+    user = await served.user("ada")
+    conversation, interrupt = await asked(user)
+    problem(await upload(user, interrupt, *LIES[lie]), *NOT_ALLOWED)
+    assert len(await user.open(conversation)) == 1
+    assert stored(tmp_path) == []
+    assert (await upload(user, interrupt, "me.png", hostile.image(), "text/html")).status_code == 200
+
+
+async def test_T13_an_image_that_is_too_large_is_not_decoded(served: Served) -> None:
+    """3,600 megapixels in a hundred bytes: refused by what the header says."""
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    detail = "This image is too large: more than 40 megapixels."
+    problem(await upload(user, interrupt, "me.png", hostile.bomb_png()), 422, "invalid-answer", detail)
+
+
+async def test_an_empty_file_is_refused(served: Served) -> None:
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    problem(await upload(user, interrupt, "me.png", b""), 422, "invalid-answer", "This file is empty.")
+
+
+@pytest.mark.parametrize("announced", [True, False])
+async def test_T13_a_file_is_read_up_to_the_limit_of_its_question(
+    served: Served, tmp_path: Path, announced: bool
+) -> None:
+    """What is above it is refused by what is announced, and else by reading; nothing of it stays."""
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="me.png"\r\n\r\n'
+
+    async def body() -> AsyncIterator[bytes]:
+        yield head
+        for _ in range(100):
+            yield bytes(1 << 16)
+
+    length = {"Content-Length": str(len(head) + (100 << 16))} if announced else {}
+    headers = {"Content-Type": "multipart/form-data; boundary=x", **length}
+    response = await user.post(f"/interrupts/{interrupt}/files", content=body(), headers=headers)
+    problem(response, 413, "too-large", "The file is larger than 1 MiB.")
+    assert stored(tmp_path) == []
+    assert (await upload(user, interrupt, "me.png", hostile.image())).status_code == 200
+
+
+async def test_T13_json_is_no_file(served: Served) -> None:
+    """Neither a path nor content that JSON describes is one, and no answer on the other route."""
+    user = await served.user("ada")
+    conversation, interrupt = await asked(user)
+    body = {"file": "/etc/passwd", "files": {"path": "/etc/passwd"}, "name": "me.png", "content": "AAAA"}
+    response = await user.post(f"/interrupts/{interrupt}/files", json=body)
+    problem(response, 415, "media-type", "Send the file as multipart/form-data.")
+    problem(await user.answer(interrupt, body), 409, "wrong-channel", "Answer this question with a file.")
+    frames = await user.run(conversation, resume=[{"interruptId": interrupt, "status": "resolved", "payload": body}])
+    assert "wrong-channel" in json.dumps([frame.event for frame in frames])
+    assert len(await user.open(conversation)) == 1
+
+
+async def test_a_file_for_another_kind_of_question(tmp_path: Path) -> None:
+    """A form is not answered by a file."""
+    async with serve(engine_of([[("pick", {})], "Thanks."])) as served:
+        user = await served.user("ada")
+        _, interrupt = await asked(user)
+        response = await upload(user, interrupt, "me.png", hostile.image())
+        problem(response, 409, "wrong-channel", "Answer this question with its form.")
+
+
+PARTS: dict[str, tuple[bytes, int, str]] = {
+    "nothing": (b"--x--\r\n", 422, "Send one file."),
+    "no end": (
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\nabc',
+        400,
+        "The body is not valid multipart/form-data.",
+    ),
+    "another name": (
+        b'--x\r\nContent-Disposition: form-data; name="files.path"; filename="a.png"\r\n\r\nabc\r\n--x--\r\n',
+        422,
+        "Expected a file under the name `file`.",
+    ),
+    "a field": (
+        b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n/etc/passwd\r\n--x--\r\n',
+        422,
+        "Expected a file under the name `file`.",
+    ),
+    "garbage": (b"garbage", 400, "The body is not valid multipart/form-data."),
+    "headers without end": (
+        b"--x\r\n" + b"A: b\r\n" * 5000,
+        400,
+        "The body is not valid multipart/form-data.",
+    ),
+    "much behind it": (
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\nabc\r\n--x--\r\n' + bytes(99_999),
+        400,
+        "The body is not valid multipart/form-data.",
+    ),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_a_body_that_is_not_one_file(served: Served, tmp_path: Path, part: str) -> None:
+    """Every way to send something else is named, and nothing stays."""
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    body, status, detail = PARTS[part]
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    response = await user.post(f"/interrupts/{interrupt}/files", content=body, headers=headers)
+    assert (response.status_code, response.json()["detail"]) == (status, detail)
+    assert stored(tmp_path) == []
+
+
+async def test_several_files_are_not_one(served: Served, tmp_path: Path) -> None:
+    user = await served.user("ada")
+    _, interrupt = await asked(user)
+    files = [("file", ("a.png", hostile.image(), "image/png")), ("file", ("b.png", hostile.image(), "image/png"))]
+    response = await user.post(f"/interrupts/{interrupt}/files", files=files)
+    assert (response.status_code, response.json()["detail"]) == (422, "Send one file, and nothing else.")
+    assert stored(tmp_path) == []
+
+
+NAMES = {
+    "../../x.png": "x.png",
+    "..\\..\\windows\\x.png": "x.png",
+    "C:\\Users\\ada\\me.png": "me.png",
+    "/etc/cron.d/x.png": "x.png",
+    "a\u202egnp.exe.png": "a[U+202E]gnp.exe.png",
+    "x" * 300 + ".png": "x" * 116 + ".png",
+    '"><img src=x onerror=alert(1)>.png': '"><img src=x onerror=alert(1)>.png',
+    "größe 写真.png": "größe 写真.png",
+    "a\r\nSet-Cookie: b.png": "a Set-Cookie: b.png",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_T13_a_name_is_for_people_and_never_a_path(served: Served, tmp_path: Path, name: str) -> None:
+    """Whatever it says, the file is stored under a random name, and the name is text: in JSON and in a header."""
+    user = await served.user("ada")
+    conversation, interrupt = await asked(user)
+    assert (await upload(user, interrupt, name, hostile.image())).status_code == 200
+    (path,) = stored(tmp_path)
+    assert path.parent.parent == tmp_path / "chat.db-files"
+    answer = (await user.snapshot(conversation))["interrupts"][0]["metadata"]["yourcall"]["ending"]["answer"]
+    assert answer["name"] == NAMES[name]
+    given = await user.get(f"/conversations/{conversation}/files/{answer['id']}")
+    assert given.headers["content-disposition"].isascii()
+    assert "set-cookie" not in given.headers
+
+
+# --------------------------------------------------------------------------- what else is taken
+
+
+async def test_papers_are_told_by_their_content_too(tmp_path: Path) -> None:
+    """PDF, text and an archive where they are named; a check may read the file while the card is open."""
+    async with serve(engine_with(tmp_path, *[[("paper", {})], "Thanks."] * 5)) as served:
+        user = await served.user("ada")
+        conversation, interrupt = await asked(user)
+        for name, data in (
+            ("a.pdf", hostile.TEXT),
+            ("a.pdf", hostile.HTML + hostile.PDF),
+            ("a.txt", hostile.HTML),
+            ("a.txt", b"a\0b"),
+            ("a.zip", hostile.PDF),
+            ("a.html", hostile.HTML),
+            ("a.js", b"alert(1)"),
+            ("a.xml", b"<?xml version='1.0'?><a/>"),
+        ):
+            problem(await upload(user, interrupt, name, data), *NOT_ALLOWED)
+        problem(await upload(user, interrupt, "a.txt", hostile.TEXT), 422, "rejected", "This is not signed.")
+        await served.engine.sweep()
+        assert stored(tmp_path) == []
+        assert (await upload(user, interrupt, "a.txt", b"signed")).status_code == 200
+        assert await result(user, conversation) == "Got 'a.txt'."
+        for name, data in (("a.pdf", hostile.PDF), ("b.zip", hostile.bomb_zip(1)), ("notes.md", b"# signed\n")):
+            conversation, interrupt = await asked(user)
+            assert (await upload(user, interrupt, name, data)).status_code == 200, name
+
+
+async def test_T13_polyglots_and_drawings_are_given_back_inert(tmp_path: Path) -> None:
+    """A GIF that is a script, an SVG where SVG was asked for: attachments, of a type that nothing runs."""
+    async with serve(engine_with(tmp_path, *[[("drawing", {})], "Thanks."] * 2)) as served:
+        user = await served.user("ada")
+        for name, data, shown in (
+            ("a.gif", hostile.gif_script(), "image/gif"),
+            ("a.svg", hostile.SVG, "application/octet-stream"),
+        ):
+            conversation, interrupt = await asked(user)
+            assert (await upload(user, interrupt, name, data)).status_code == 200
+            (one,) = (await user.snapshot(conversation))["interrupts"]
+            file = one["metadata"]["yourcall"]["ending"]["answer"]["id"]
+            given = await user.get(f"/conversations/{conversation}/files/{file}")
+            assert given.headers["content-type"] == shown
+            assert given.headers["content-disposition"].startswith("attachment")
+            assert given.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_file_that_is_gone_is_told_so(served: Served, tmp_path: Path) -> None:
+    """Somebody removed it from the disk: 404, and a tool that reads it gets `FileGone`."""
+    user = await served.user("ada")
+    conversation, interrupt = await asked(user)
+    await upload(user, interrupt, "me.png", hostile.image())
+    answer = (await user.snapshot(conversation))["interrupts"][0]["metadata"]["yourcall"]["ending"]["answer"]
+    await user.settled(conversation)
+    stored(tmp_path)[0].unlink()
+    problem(await user.get(f"/conversations/{conversation}/files/{answer['id']}"), 404, "not-found", "No such file.")
+    with pytest.raises(FileGone):
+        await served.engine.files.read("ada", File(**answer))
