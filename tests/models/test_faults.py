@@ -141,8 +141,8 @@ async def test_text_of_a_failed_attempt_is_taken_back(tmp_path: Path, llmock: LL
 
 async def test_a_run_is_cancelled_while_the_model_speaks(tmp_path: Path, llmock: LLMock) -> None:
     """The request ends at once, nothing of it is recorded, and the conversation goes on with the next message."""
-    model = model_of("anthropic:claude-sonnet-5", llmock, silence=20.0)
-    llmock.tool_mode("off").stall(after_chunks=3, seconds=20.0)
+    model = model_of("anthropic:claude-sonnet-5", llmock)
+    llmock.tool_mode("off").reply("one two three four five", times=None).stall(after_chunks=5, seconds=3600.0)
     async with trip.engine(tmp_path, model) as engine:
         talk = engine.conversation("c", user="ada")
         with anyio.fail_after(60):
