@@ -143,6 +143,20 @@ def _cut(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             return block, []
 
 
+# --------------------------------------------------------------------------- Gemini
+
+
+def gemini(parts: Sequence[dict[str, Any]], finish: str | None = "STOP") -> Reply:
+    """A stream of these parts, one a chunk; one without `finish` is cut before its end, cleanly."""
+    contents = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in parts]
+    events: list[Any] = [{"candidates": [content]} for content in contents]
+    if finish:
+        end = {"content": {"role": "model", "parts": []}, "finishReason": finish, "index": 0}
+        usage = {"promptTokenCount": 11, "candidatesTokenCount": 7, "totalTokenCount": 18}
+        events.append({"candidates": [end], "usageMetadata": usage})
+    return Reply(events)
+
+
 # --------------------------------------------------------------------------- OpenAI
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.models import trip
 from tests.models.checker import check
-from tests.models.player import Player, Reply, chat, messages, player, responses
+from tests.models.player import Player, Reply, chat, gemini, messages, player, responses
 from tests.models.speaking import PROVIDERS
 from yourcall.entries import Call
 from yourcall.log import AssistantMessage, Done, ToolMessage, Transcript, UserMessage
@@ -62,6 +62,13 @@ ITEMS: list[dict[str, Any]] = [
     {"type": "function_call", "id": "fc_3", "call_id": "call_3", "name": "look", "arguments": "{}",
      "status": "completed"},
 ]  # fmt: skip
+PARTS: list[dict[str, Any]] = [
+    {"text": "Asking.", "thought": True, "thoughtSignature": "Zmlyc3Q="},
+    {"text": "Let me ask."},
+    {"functionCall": {"id": "f_1", "name": "ask", "args": {"what": "color"}}, "thoughtSignature": "c2VhbGVk"},
+    {"functionCall": {"id": "f_2", "name": "ask", "args": {"what": "size"}}},
+    {"functionCall": {"id": "f_3", "name": "look", "args": {}}},
+]
 DONE_A = messages([{"type": "text", "text": "Done."}], "end_turn")
 DONE_R = responses([{**ITEMS[2], "content": [TEXT | {"text": "Done."}]}])
 
@@ -104,6 +111,17 @@ async def test_a_responses_step_goes_back_as_it_came(tmp_path: Path) -> None:
     assert (first["store"], first["include"]) == (False, ["reasoning.encrypted_content"])
 
 
+async def test_a_gemini_step_goes_back_with_what_seals_it(tmp_path: Path) -> None:
+    """Kept in pydantic-ai's form: thoughts and their signatures, each at the part that it came with, and the ids."""
+    name = "google-gla:gemini-2.5-pro"
+    with player([gemini(PARTS), gemini([{"text": "Done."}])]) as server:
+        await pause_and_answer(tmp_path, name, server)
+    _, body = server.requests
+    assert body["contents"][1] == {"role": "model", "parts": PARTS}
+    results = [part["functionResponse"]["id"] for part in body["contents"][2]["parts"]]
+    assert results == ["f_1", "f_2", "f_3"]
+
+
 async def one_step(name: str, transcript: Transcript, reply: Reply, **options: Any) -> tuple[dict[str, Any], Finished]:
     """One request, and what came of it."""
     with player([reply]) as server:
@@ -116,16 +134,47 @@ async def one_step(name: str, transcript: Transcript, reply: Reply, **options: A
 HI = (UserMessage("hi"),)
 
 
-async def test_a_repeated_call_id_is_mended_in_the_step_too() -> None:
+@pytest.mark.parametrize("model", ["anthropic", "own"])
+async def test_a_repeated_call_id_is_mended_in_the_step_too(model: str) -> None:
     """The log gives the second call of an id a suffix; the step that is sent back has it, and nothing else changed."""
     _, finished = await one_step("anthropic:claude-sonnet-5", HI, messages(BLOCKS))
     calls = [Call(f"{call.id}-2", call.tool, call.args) for call in finished.calls]
     step = AssistantMessage(finished.text, tuple(calls), finished.blob)
     results = [ToolMessage(call.id, call.tool, "ok") for call in calls]
-    body, _ = await one_step("anthropic:claude-sonnet-5", (*HI, step, *results), DONE_A)
+    with player([DONE_A]) as server:
+        request = ModelRequest((*HI, step, *results))
+        [event async for event in PROVIDERS[model][0](server).stream(request)]
+    (body,) = server.requests
     renamed = [block | {"id": block["id"] + "-2"} if block["type"] == "tool_use" else block for block in BLOCKS]
     assert body["messages"][1]["content"] == renamed
     assert check(body) == 3
+
+
+async def test_a_repeated_call_id_is_mended_in_a_step_of_pydantic_ai() -> None:
+    """Its form has the suffix, too, and keeps the rest."""
+    name = "google-gla:gemini-2.5-pro"
+    _, finished = await one_step(name, HI, gemini(PARTS))
+    calls = [Call(f"{call.id}-2", call.tool, call.args) for call in finished.calls]
+    step = AssistantMessage(finished.text, tuple(calls), finished.blob)
+    results = [ToolMessage(call.id, call.tool, "ok") for call in calls]
+    body, _ = await one_step(name, (*HI, step, *results), gemini([{"text": "Done."}]))
+    parts = body["contents"][1]["parts"]
+    assert [part["functionCall"]["id"] for part in parts[2:]] == ["f_1-2", "f_2-2", "f_3-2"]
+    assert [part.get("thoughtSignature") for part in parts] == ["Zmlyc3Q=", None, "c2VhbGVk", None, None]
+
+
+@pytest.mark.parametrize("name", ["anthropic:claude-sonnet-5", "openai:gpt-4o", "openai-responses:gpt-5"])
+async def test_another_providers_thoughts_are_not_sent(name: str) -> None:
+    """A step that Gemini made is its text and its calls to everyone else: nobody is told of thoughts as of words."""
+    _, finished = await one_step("google-gla:gemini-2.5-pro", HI, gemini(PARTS))
+    step = AssistantMessage(finished.text, finished.calls, finished.blob)
+    results = [ToolMessage(call.id, call.tool, "ok") for call in finished.calls]
+    reply = DONE_A if name.startswith("anthropic") else DONE_R if "responses" in name else chat("Done.")
+    body, _ = await one_step(name, (*HI, step, *results), reply)
+    assert check(body) == 3
+    assert "Let me ask." in str(body)
+    assert "Asking." not in str(body)
+    assert "c2VhbGVk" not in str(body)
 
 
 UNREADABLE = [

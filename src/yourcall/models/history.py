@@ -21,8 +21,8 @@ NOTHING = "(empty)"
 """In the place of text without a character: some providers refuse a message of nothing."""
 
 
-def messages(transcript: Transcript, taped: dict[int, str]) -> list[theirs.ModelMessage]:
-    """The messages of a request; `taped` are the marks of the steps that a tape puts in, by their place."""
+def messages(transcript: Transcript, taped: dict[int, str], at: str) -> list[theirs.ModelMessage]:
+    """The messages of a request to a provider; `taped` are the marks of the steps that a tape puts in, by their place."""
     made: list[theirs.ModelMessage] = []
     parts: list[theirs.ModelRequestPart] = []
     for number, message in enumerate(transcript):
@@ -36,7 +36,7 @@ def messages(transcript: Transcript, taped: dict[int, str]) -> list[theirs.Model
                     made.append(theirs.ModelRequest(parts))
                     parts = []
                 mark = taped.get(number)
-                made.append(_response(message) if mark is None else theirs.ModelResponse([theirs.TextPart(mark)]))
+                made.append(_response(message, at) if mark is None else theirs.ModelResponse([theirs.TextPart(mark)]))
     if parts:
         made.append(theirs.ModelRequest(parts))
     return made
@@ -46,8 +46,8 @@ def _some(text: str) -> str:
     return text if text.strip() else NOTHING
 
 
-def _response(message: AssistantMessage) -> theirs.ModelResponse:
-    return _theirs(message) or neutral(message)
+def _response(message: AssistantMessage, at: str) -> theirs.ModelResponse:
+    return _theirs(message, at) or neutral(message)
 
 
 def neutral(message: AssistantMessage) -> theirs.ModelResponse:
@@ -69,18 +69,20 @@ def arguments(call: Call) -> dict[str, Json]:
 # --------------------------------------------------------------------------- blobs of pydantic-ai
 
 
-def dump(response: theirs.ModelResponse) -> Json:
-    """A response as it is kept; a later pydantic-ai reads it."""
-    (data,) = theirs.ModelMessagesTypeAdapter.dump_python([response], mode="json", exclude_defaults=True)
-    return blobs.write(FORMAT, data | {"kind": response.kind})
+def dump(response: theirs.ModelResponse, at: str) -> Json:
+    """A response of this provider as it is kept; a later pydantic-ai reads it."""
+    (data,) = theirs.ModelMessagesTypeAdapter.dump_python([response], mode="json")
+    return blobs.write(FORMAT, {"at": at, "response": data})
 
 
-def _theirs(message: AssistantMessage) -> theirs.ModelResponse | None:
-    blob = blobs.read(message, FORMAT)
-    if blob is None:
-        return None
+def _theirs(message: AssistantMessage, at: str) -> theirs.ModelResponse | None:
+    match blobs.read(message, FORMAT):
+        case {"at": written, "response": data} if written == at:
+            pass
+        case _:
+            return None
     try:
-        (response,) = theirs.ModelMessagesTypeAdapter.validate_python([blob])
+        (response,) = theirs.ModelMessagesTypeAdapter.validate_python([data])
         assert isinstance(response, theirs.ModelResponse)
         return _with_ids(response, message.calls)
     except Exception:  # whatever a later version makes of it

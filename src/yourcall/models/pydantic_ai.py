@@ -87,14 +87,14 @@ class PydanticAI:
     ) -> Iterator[tuple[list[theirs.ModelMessage], Tape | None, dict[str, str]]]:
         deck, wire = self._source.deck, self._source.wire
         if deck is None or wire is None:
-            yield [*history.messages(transcript, {}), *whole.responses], None, {}
+            yield [*history.messages(transcript, {}, self._who), *whole.responses], None, {}
             return
         steps: dict[str, list[Json]] = {}
         taped: dict[int, str] = {}
         for number, message in enumerate(transcript):
             if isinstance(message, AssistantMessage) and (items := self._items(message, wire)) is not None:
                 taped[number] = _mark(steps, items)
-        messages = history.messages(transcript, taped)
+        messages = history.messages(transcript, taped, self._who)
         if whole.items:
             messages.append(theirs.ModelResponse([theirs.TextPart(_mark(steps, whole.items))]))
         tape = Tape.blank(wire, steps)
@@ -126,14 +126,19 @@ class PydanticAI:
 
     def _blob(self, whole: _Whole) -> Json:
         wire = self._source.wire
-        return (
-            blobs.write(wire.format, {"at": self._at, "items": whole.items}) if wire else history.dump(whole.joined())
-        )
+        if wire is None:
+            return history.dump(whole.joined(), self._who)
+        return blobs.write(wire.format, {"at": self._at, "items": whole.items})
 
     @property
     def _at(self) -> str:
         """Who seals what is in a blob, and alone can read it."""
         return (self._source.model.base_url or "").split("//")[-1].split("/")[0].split(":")[0]
+
+    @property
+    def _who(self) -> str:
+        """The same for a blob of pydantic-ai's, which may be any provider's."""
+        return f"{self._source.model.system} {self._at}"
 
 
 class _Whole:
