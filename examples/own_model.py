@@ -6,20 +6,25 @@ nobody knows yet, go back unchanged; and it counts a step only when the provider
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, Final
 
 import anthropic
 import httpx2
 
 from yourcall import ModelFailed
-from yourcall.entries import Call
-from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
+from yourcall.entries import Call, File
+from yourcall.errors import FileGone
+from yourcall.log import AssistantMessage, ToolMessage, UserMessage
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
 
 FORMAT: Final = "anthropic-messages"
 """What yourcall's own model calls the same form, so that either reads the other's steps."""
+IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+IMAGE_BYTES: Final = 3_900_000
 
 
 class AnthropicModel:
@@ -48,7 +53,7 @@ class AnthropicModel:
             ]
         if request.instructions:
             options["system"] = request.instructions
-        messages = self._messages(request.transcript)
+        messages = await self._messages(request)
         async with self.client.messages.stream(model=self.model, messages=messages, **options) as stream:
             async for text in stream.text_stream:
                 yield TextDelta(text)
@@ -67,19 +72,30 @@ class AnthropicModel:
             usage=_usage(message.model, message.usage),
         )
 
-    def _messages(self, transcript: Transcript) -> list[Any]:
+    async def _messages(self, request: ModelRequest) -> list[Any]:
         """The transcript is in order already: here it only becomes Anthropic's, where results are the user's."""
         messages: list[Any] = []
-        for message in transcript:
+        for message in request.transcript:
             match message:
                 case AssistantMessage():
                     if content := self._content(message):
                         messages.append({"role": "assistant", "content": content})
                 case ToolMessage(call_id, _, text):
                     self._user(messages, {"type": "tool_result", "tool_use_id": call_id, "content": text or "(empty)"})
-                case UserMessage(text):
-                    self._user(messages, {"type": "text", "text": text})
+                case UserMessage(text, files):
+                    for file in files:
+                        self._user(messages, await self._file(file, request))
+                    self._user(messages, {"type": "text", "text": text or "(empty)"})
         return messages
+
+    @staticmethod
+    async def _file(file: File, request: ModelRequest) -> dict[str, Any]:
+        """An image as the model sees it; of anything else it is told."""
+        with suppress(FileGone):
+            if file.type in IMAGES and file.size <= IMAGE_BYTES:
+                data = base64.b64encode(await request.read(file)).decode()
+                return {"type": "image", "source": {"type": "base64", "media_type": file.type, "data": data}}
+        return {"type": "text", "text": f"[file {file.name}, {file.type}: not readable]"}
 
     @staticmethod
     def _user(messages: list[Any], block: dict[str, Any]) -> None:

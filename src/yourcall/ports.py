@@ -6,7 +6,7 @@ Each has one contract suite in `tests/contracts/` that every implementation must
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
 from yourcall.entries import Answered, Call, Closed, Entry, File, Interrupt, Json
+from yourcall.errors import FileGone
 from yourcall.events import Event
 from yourcall.log import Transcript
 from yourcall.upload import Rules
@@ -415,14 +416,24 @@ class ToolSpec:
     schema: Json
 
 
+async def nothing_kept(file: File) -> bytes:
+    """Reads a file where none are kept."""
+    raise FileGone(file.id)
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One request for one step."""
+    """One request for one step.
+
+    `read` gives the bytes of a file that a message of the transcript names; it raises `FileGone`. A model reads what
+    its provider takes, and says of the rest that it is there.
+    """
 
     transcript: Transcript
     tools: tuple[ToolSpec, ...] = ()
     instructions: str = ""
     settings: Mapping[str, Json] = field(default_factory=dict)
+    read: Callable[[File], Awaitable[bytes]] = field(default=nothing_kept, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pydantic_ai import messages as theirs
 from yourcall.entries import Call, Json
 from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
 from yourcall.models import blobs
+from yourcall.models.files import Shown
 
 FORMAT = "pydantic-ai"
 
@@ -21,14 +22,16 @@ NOTHING = "(empty)"
 """In the place of text without a character: some providers refuse a message of nothing."""
 
 
-def messages(transcript: Transcript, taped: dict[int, str], at: str) -> list[theirs.ModelMessage]:
-    """The messages of a request to a provider; `taped` are the marks of the steps that a tape puts in, by their place."""
+def messages(transcript: Transcript, files: Shown, taped: dict[int, str], at: str) -> list[theirs.ModelMessage]:
+    """The messages of a request; `taped` are the marks of steps that a tape puts in, by their place, `at` who reads."""
     made: list[theirs.ModelMessage] = []
     parts: list[theirs.ModelRequestPart] = []
     for number, message in enumerate(transcript):
         match message:
-            case UserMessage(text):
-                parts.append(theirs.UserPromptPart(_some(text)))
+            case UserMessage(text, given):
+                shown = [part for file in given for part in files[file.id]]
+                said = [text] if text.strip() or not shown else []
+                parts.append(theirs.UserPromptPart([*shown, *said] if shown else _some(text)))
             case ToolMessage(call_id, tool, text):
                 parts.append(theirs.ToolReturnPart(tool, _some(text), call_id))
             case AssistantMessage():

@@ -7,7 +7,7 @@ stream is cut cleanly. Of pydantic-ai, `direct` and `messages` are used, not its
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -25,6 +25,7 @@ from yourcall.entries import Call, Json
 from yourcall.errors import ModelFailed
 from yourcall.log import AssistantMessage, Transcript
 from yourcall.models import blobs, failures, history
+from yourcall.models.files import Shown, shown
 from yourcall.models.tape import Deck, Tape
 from yourcall.models.wire import Wire
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta, ToolSpec
@@ -35,9 +36,13 @@ CONTINUATIONS: Final = 10
 
 @dataclass(frozen=True)
 class Source:
-    """A model of theirs, with what keeps its steps whole on the wire, where its protocol is known."""
+    """A model of theirs, with what keeps its steps whole on the wire, where its protocol is known.
+
+    `takes` are the media types of files that its provider takes as they are.
+    """
 
     model: TheirModel
+    takes: Collection[str] = ()
     deck: Deck | None = None
     wire: Wire | None = None
     defaults: dict[str, Json] = field(default_factory=dict)
@@ -51,18 +56,19 @@ class PydanticAI:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         whole = _Whole()
+        files = await shown(request, self._source.takes)
         for _ in range(CONTINUATIONS):
-            async for piece in self._part(request, whole):
+            async for piece in self._part(request, files, whole):
                 yield piece
             if not whole.suspended:
                 yield whole.finished(self._blob(whole))
                 return
         raise ModelFailed(failures.CUT, retryable=False)
 
-    async def _part(self, request: ModelRequest, whole: _Whole) -> AsyncIterator[TextDelta]:
+    async def _part(self, request: ModelRequest, files: Shown, whole: _Whole) -> AsyncIterator[TextDelta]:
         """One request and its response: a step, or as much of it as the provider gives at a time."""
         try:
-            with self._playing(request.transcript, whole) as (messages, tape, headers):
+            with self._playing(request.transcript, files, whole) as (messages, tape, headers):
                 settings = self._settings(request, headers)
                 parameters = self._parameters(request)
                 async with model_request_stream(
@@ -83,18 +89,18 @@ class PydanticAI:
 
     @contextmanager
     def _playing(
-        self, transcript: Transcript, whole: _Whole
+        self, transcript: Transcript, files: Shown, whole: _Whole
     ) -> Iterator[tuple[list[theirs.ModelMessage], Tape | None, dict[str, str]]]:
         deck, wire = self._source.deck, self._source.wire
         if deck is None or wire is None:
-            yield [*history.messages(transcript, {}, self._who), *whole.responses], None, {}
+            yield [*history.messages(transcript, files, {}, self._who), *whole.responses], None, {}
             return
         steps: dict[str, list[Json]] = {}
         taped: dict[int, str] = {}
         for number, message in enumerate(transcript):
             if isinstance(message, AssistantMessage) and (items := self._items(message, wire)) is not None:
                 taped[number] = _mark(steps, items)
-        messages = history.messages(transcript, taped, self._who)
+        messages = history.messages(transcript, files, taped, self._who)
         if whole.items:
             messages.append(theirs.ModelResponse([theirs.TextPart(_mark(steps, whole.items))]))
         tape = Tape.blank(wire, steps)

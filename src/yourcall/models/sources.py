@@ -6,6 +6,7 @@ one for its connections alone; every other provider is opened as pydantic-ai doe
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import httpx2
@@ -24,8 +25,22 @@ DEFAULTS: Final[dict[str, dict[str, Json]]] = {"openai-responses": {"openai_stor
 """A pause may last longer than a provider keeps what it stored: the log has the step, reasoning and all."""
 
 
+COMMON: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf"}
+TAKES: Final = {
+    **dict.fromkeys(("anthropic", "openai-chat", "openai-responses"), COMMON | {"image/gif"}),
+    **dict.fromkeys(("google", "google-cloud"), COMMON | {"image/heic", "image/heif"}),
+}
+"""Media types that each provider takes as they are; where nothing is known, none."""
+
+
 def named(
-    provider: str, model: str, *, base_url: str | None = None, api_key: str | None = None, silence: float
+    provider: str,
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    silence: float,
+    takes: Collection[str] | None = None,
 ) -> Source:
     """The model of this name. `silence` is in seconds."""
     deck = Deck()
@@ -41,4 +56,5 @@ def named(
 
     made = infer_model(f"{provider}:{model}", factory)
     wire = WIRES.get(provider)
-    return Source(made, deck if wire else None, wire, DEFAULTS.get(provider, {}))
+    known = TAKES.get(provider, ()) if takes is None else takes
+    return Source(made, known, deck if wire else None, wire, DEFAULTS.get(provider, {}))
