@@ -16,6 +16,8 @@ NOTICE: Final = (
     "A rule-based stand-in for a language model; it runs offline. It plans your training week, logs what you did and "
     'remembers it: try "Plan my week".'
 )
+SUGGESTIONS: Final = ("Plan my week", "bench 3x5 80 kg", "What can you do?")
+"""What an empty page offers to begin with."""
 INSTRUCTIONS: Final = (
     "You are a friendly, careful fitness coach. Use the tools to plan weeks, to log workouts and to remember things; "
     "they ask the user for whatever is missing, so call them as soon as you know what is wanted. You are no doctor: "

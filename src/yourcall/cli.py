@@ -116,7 +116,10 @@ def _demo(args: argparse.Namespace) -> None:
             model, engine = None, coach.build(folder)
     print(f"Conversations are kept in {folder}; delete the folder to start anew.")
     print(f"The coach speaks through {model}." if model else "The coach is a stand-in for a language model.")
-    _run(engine, listener, folder, title=coach.TITLE, notice=None if model else coach.NOTICE, browser=args.open)
+    notice = None if model else coach.NOTICE
+    _run(
+        engine, listener, folder, title=coach.TITLE, notice=notice, suggestions=coach.SUGGESTIONS, browser=args.open
+    )  # fmt: skip
 
 
 def _keyed() -> str | None:
@@ -235,6 +238,7 @@ def _run(
     *,
     title: str,
     notice: str | None = None,
+    suggestions: Sequence[str] = (),
     browser: bool = False,
     access_log: bool = False,
 ) -> None:
@@ -243,7 +247,7 @@ def _run(
         from yourcall.web import create_app
     except ModuleNotFoundError as missing:
         raise Refusal(f"{missing.name} is not installed: pip install 'yourcall[web]'") from None
-    app = create_app(engine, title=title, notice=notice, secret=_secret(folder))
+    app = create_app(engine, title=title, notice=notice, suggestions=suggestions, secret=_secret(folder))
     url = _url(listener)
     print(f"{title}: {url}  (Ctrl+C stops it)", flush=True)
     if browser and _has_screen():

@@ -91,6 +91,8 @@ class Listed:
     id: str
     phase: Literal["run", "waiting", "done"]
     updated_at: float
+    opening: str = ""
+    """What the user wrote first, its first 100 characters."""
 
 
 DRAFT_SECONDS: Final = 3600.0

@@ -25,6 +25,13 @@ def be_empty(user: User) -> None:
     expect(user.composer).to_be_focused()
 
 
+def open_the_list(user: User) -> None:
+    user.say("hello")
+    user.reads("You wrote: hello")
+    user.page.get_by_text("Chats", exact=True).click()
+    expect(user.page.locator("yc-chats li a")).to_be_visible()
+
+
 def ask_one(user: User) -> None:
     user.say("one question")
     user.card.get_by_text("Add a note").click()
@@ -57,7 +64,9 @@ def ask_for_a_form(user: User) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("scene", [be_empty, ask_one, ask_several_and_miss_some, close_some, ask_for_a_form])
+@pytest.mark.parametrize(
+    "scene", [be_empty, open_the_list, ask_one, ask_several_and_miss_some, close_some, ask_for_a_form]
+)
 def test_axe_finds_nothing(new_user: Callable[..., User], scene: Callable[[User], None], scheme: str) -> None:
     """Names, roles, contrast, structure: no rule of axe-core is broken, on a large and on a small screen."""
     user = new_user(color_scheme=scheme, reduced_motion="reduce")

@@ -10,6 +10,8 @@ from tests.browser.stage import Server, User
 
 NewUser = Callable[..., User]
 
+ELSEWHERE = "Answered in another tab, or by somebody else."
+
 
 def another_tab(user: User) -> User:
     """The same person looks at the same conversation once more."""
@@ -168,7 +170,7 @@ def test_E5_a_reload_while_text_is_written_shows_all_of_it_in_the_end(server: Se
 
 
 def test_D2_two_tabs_show_the_same_and_one_answer_closes_both(user: User) -> None:
-    """A question opens in both tabs and closes in both when one answers; the reply is in both."""
+    """A question opens in both tabs and closes in both when one answers, which the other says; the reply is in both."""
     user.say("hello")
     user.reads("You wrote: hello")
     other = another_tab(user)
@@ -179,6 +181,10 @@ def test_D2_two_tabs_show_the_same_and_one_answer_closes_both(user: User) -> Non
     expect(user.closed).to_contain_text("In the evening (chosen)")
     user.reads('Noted: ["In the evening"]')
     other.reads('Noted: ["In the evening"]')
+    expect(user.closed).to_contain_text(ELSEWHERE)
+    expect(other.closed).not_to_contain_text(ELSEWHERE)
+    user.page.reload()
+    user.reads('Noted: ["In the evening"]')
     assert texts(user.page) == texts(other.page)
 
 
@@ -195,10 +201,29 @@ def test_D3_a_late_click_in_another_tab_is_refused_and_shows_the_truth(user: Use
     expect(other.card).to_contain_text("This question was already answered.")
     other.page.unroute("**/events")
     expect(other.closed).to_contain_text("At lunch (chosen)")
+    expect(other.closed).to_contain_text(ELSEWHERE)
+
+
+def test_D3_a_refusal_that_comes_after_the_news_is_said_too(user: User) -> None:
+    """The tab that lost sees the other answer while its own is under way: it, too, says that the answer was another."""
+    user.say("one question")
+    user.card.wait_for()
+    other = another_tab(user)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    other.page.route("**/answer", hold)
+    other.option("Before work").click()
+    user.option("At lunch").click()
+    expect(other.closed).to_contain_text("At lunch (chosen)")
+    held[0].continue_()
+    expect(other.closed).to_contain_text(ELSEWHERE)
 
 
 def test_a_killed_server_loses_no_question(server: Server, new_user: NewUser) -> None:
-    """kill -9 while the card waits, a new process, one answer, and the run finishes."""
+    """kill -9 while the card waits, a new process, one answer, and the run finishes; what was complained of is over."""
     user = new_user(server.url, breaks=True)
     user.visit()
     user.say("one question")
@@ -208,6 +233,7 @@ def test_a_killed_server_loses_no_question(server: Server, new_user: NewUser) ->
     user.option("At lunch").click()
     expect(user.card).to_contain_text("The server could not be reached. Nothing is lost: try again.")
     server.start()
+    expect(user.card).not_to_contain_text("could not be reached")
     user.option("At lunch").click()
     user.reads('Noted: ["At lunch"]')
 
@@ -245,6 +271,52 @@ def test_a_conversation_has_its_own_address(user: User) -> None:
     assert user.page.url != address
     user.page.goto(address)
     expect(user.card).to_contain_text("When do you want to train?")
+
+
+def test_whoever_comes_back_is_where_they_were(user: User) -> None:
+    """The bare address leads to the last conversation; the list leads to the others, by how they began."""
+    user.say("one question")
+    user.card.wait_for()
+    user.page.get_by_role("link", name="New chat").click()
+    user.say("hello")
+    user.reads("You wrote: hello")
+    user.page.goto("about:blank")
+    user.page.goto(user.url)
+    user.reads("You wrote: hello")
+    user.page.get_by_text("Chats", exact=True).click()
+    listed = user.page.locator("yc-chats li a")
+    expect(listed).to_have_count(2)
+    expect(listed.nth(0)).to_have_attribute("aria-current", "page")
+    expect(listed.nth(1)).to_contain_text("Waits for your answer")
+    user.page.keyboard.press("Escape")
+    expect(listed.nth(1)).to_be_hidden()
+    user.page.get_by_text("Chats", exact=True).click()
+    listed.filter(has_text="one question").click()
+    expect(user.card).to_contain_text("When do you want to train?")
+    expect(listed.nth(1)).to_be_hidden()
+
+
+def test_a_new_chat_stays_new_over_a_reload(user: User) -> None:
+    """Only who comes anew is led to the last conversation, not who has just left it."""
+    user.say("hello")
+    user.reads("You wrote: hello")
+    user.page.get_by_role("link", name="New chat").click()
+    expect(user.page.get_by_text("What is on your mind?")).to_be_visible()
+    user.page.reload()
+    expect(user.composer).to_be_focused()
+    expect(user.page.get_by_text("What is on your mind?")).to_be_visible()
+
+
+def test_an_empty_page_offers_something_to_begin_with(user: User) -> None:
+    """A suggestion is sent by one click, as it stands there, and what was being written stays."""
+    user.page.route("**/about", lambda route: route.fulfill(json={"agent": {"suggestions": ["one question", "<b>"]}}))
+    user.page.reload()
+    user.composer.fill("half a thought")
+    expect(user.page.get_by_role("button", name="<b>")).to_be_visible()
+    user.page.get_by_role("button", name="one question").click()
+    expect(user.card).to_contain_text("When do you want to train?")
+    expect(user.composer).to_have_value("half a thought")
+    expect(user.page.get_by_role("button", name="<b>")).to_be_hidden()
 
 
 def test_an_unknown_conversation_is_said_to_be_unknown(new_user: NewUser, shared_server: Server) -> None:

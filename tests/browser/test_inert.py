@@ -15,7 +15,7 @@ def assert_inert(user: User) -> None:
     page = user.page.locator("yc-chat")
     assert page.locator(ACTIVE).count() == 0
     assert page.locator("script, style, link").count() == 0
-    assert page.locator("a").count() == 1  # "New chat"
+    assert page.locator("a:not(.yc-menu a)").count() == 1  # "New chat"
     assert page.locator("form form").count() == 0
     assert user.page.title() == "Yourcall"
     expect(user.composer).to_be_visible()
@@ -56,7 +56,7 @@ def test_T12_two_hundred_hostile_labels_are_labels(user: User) -> None:
     assert card.locator(".yc-label").all_inner_texts() == list(LABELS)
     assert_inert(user)
     for n in range(10):
-        card.get_by_role("radio").nth(n * 21).check()
+        card.get_by_role("radio").nth(n * 20).check()
     user.send()
     expect(user.closed.locator(".yc-chosen")).to_have_count(10)
     assert [answer["selected"] for answer in user.sent()[0]["answers"]] == [[label] for label in LABELS[::20]]

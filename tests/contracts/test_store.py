@@ -214,7 +214,7 @@ async def test_time_is_the_clock_that_was_given(store: Store, clock: Clock) -> N
     clock.now = 77.0
     assert (await store.load(ADA)).now == 77.0
     await put(store, BOB, User("hi"))
-    assert await store.conversations("bob") == [Listed("c1", "done", 77.0)]
+    assert await store.conversations("bob") == [Listed("c1", "done", 77.0, "hi")]
 
 
 # --------------------------------------------------------------------------- compare and swap
@@ -571,19 +571,26 @@ async def test_every_method_sees_one_owner(store: Store, clock: Clock) -> None:
 
 
 async def test_the_list_of_conversations(store: Store, clock: Clock) -> None:
-    """The latest first, with what each is at; a write moves its conversation up."""
+    """The latest first, with what each is at and how it began; a write moves its conversation up."""
     for n, row in enumerate((Row(phase="run"), Row(phase="waiting"), Row(phase="done"))):
         clock.now = 1_000.0 + n
-        await put(store, Key("ada", row.phase), User("hi"), row=row)
+        await put(store, Key("ada", row.phase), User(f"{row.phase}! " * 60), row=row)
     clock.now = 1_009.0
     await put(store, Key("ada", "waiting"), User("hi"), row=Row(phase="waiting"))
     listed = await store.conversations("ada")
     assert listed == [
-        Listed("waiting", "waiting", 1_009.0),
-        Listed("done", "done", 1_002.0),
-        Listed("run", "run", 1_000.0),
+        Listed("waiting", "waiting", 1_009.0, ("waiting! " * 60)[:100]),
+        Listed("done", "done", 1_002.0, ("done! " * 60)[:100]),
+        Listed("run", "run", 1_000.0, ("run! " * 60)[:100]),
     ]
     assert await store.conversations("ada", limit=2) == listed[:2]
+
+
+async def test_a_list_takes_any_opening(store: Store) -> None:
+    """A message that is no text to a database, or a conversation without any, is listed all the same."""
+    await put(store, Key("ada", "odd"), User("a\0b"))
+    await put(store, Key("ada", "none"), Asked(interrupt("i1")))
+    assert {one.id for one in await store.conversations("ada")} == {"odd", "none"}
 
 
 async def test_the_list_goes_on_where_it_ended(store: Store, clock: Clock) -> None:

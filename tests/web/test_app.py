@@ -24,7 +24,7 @@ SECRET = b"a secret of the tests"
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
     engine = engine_of([[("pick", {})], "Thanks."])
-    app = create_app(engine, title="Coach", notice="A scripted stand-in answers.", secret=SECRET)
+    app = create_app(engine, title="Coach", notice="A scripted stand-in answers.", suggestions=["Hello"], secret=SECRET)
     async with serve_app(app, engine) as served:
         yield served
 
@@ -97,7 +97,7 @@ async def test_only_the_front_end_is_kept_by_caches(served: Served) -> None:
 async def test_the_page_says_whom_one_talks_to(served: Served) -> None:
     """Before there is a conversation, and in each of them."""
     ada = await browser(served)
-    agent = {"name": "Coach", "standIn": "A scripted stand-in answers."}
+    agent = {"name": "Coach", "standIn": "A scripted stand-in answers.", "suggestions": ["Hello"]}
     assert (await ada.get("/about")).json() == {"agent": agent}
     assert (await ada.snapshot(await ada.create()))["agent"] == agent
 

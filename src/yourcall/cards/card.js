@@ -25,6 +25,8 @@ export class YcCard extends HTMLElement {
   /** @type {HTMLFieldSetElement | undefined} */
   #fields;
   #alert = h("p", { class: "yc-error", role: "alert" });
+  /** Whether it was answered, but not here. */
+  #elsewhere = false;
 
   get interrupt() {
     return this.#interrupt;
@@ -36,6 +38,7 @@ export class YcCard extends HTMLElement {
     // what is closed stays closed, whatever an older reading says
     if (!next || (before?.id === next.id && (isOpen(next) || alike(before, next)))) return;
     this.#interrupt = next;
+    this.#elsewhere ||= this.#fields?.disabled === false; // a closing that no request of this card was about
     if (isOpen(next)) this.#drawOpen(next);
     else this.#drawClosed(next);
   }
@@ -60,6 +63,11 @@ export class YcCard extends HTMLElement {
     const interrupt = this.#interrupt;
     if (!interrupt) return;
     this.interrupt = { ...interrupt, metadata: { yourcall: { ...interrupt.metadata.yourcall, ending } } };
+  }
+
+  /** The server is there: what was said of its absence no longer holds. */
+  reached() {
+    if (this.#alert.textContent === strings.unreachable) this.#alert.textContent = "";
   }
 
   /** @param {Interrupt} interrupt */
@@ -108,6 +116,7 @@ export class YcCard extends HTMLElement {
       makeKind(interrupt),
       note && h("p", { class: "yc-said", dir: "auto" }, note),
       !answered && h("p", { class: "yc-aside" }, strings.endings[kind] ?? kind),
+      answered && this.#elsewhere && h("p", { class: "yc-aside" }, strings.answeredElsewhere),
     ));
     this.dataset.ending = kind;
     this.#kind = this.#fields = undefined;
@@ -151,6 +160,10 @@ export class YcCard extends HTMLElement {
 
   /** @param {unknown} error */
   #refused(error) {
+    if (this.#interrupt && !this.open) { // the news of another answer was faster than the refusal of this one
+      this.#elsewhere = true;
+      return this.#drawClosed(this.#interrupt);
+    }
     if (!(error instanceof Problem)) return this.#mark([{ pointer: "", detail: strings.unreachable }]);
     this.#mark(error.errors.length ? error.errors : [{ pointer: "", detail: error.message }]);
     if ([404, 409, 410, 412].includes(error.status)) this.#tell("yc-outdated"); // the page must look what became of it

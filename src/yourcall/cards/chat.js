@@ -8,8 +8,9 @@
 
 /** @import { YcCard } from "./card.js" */
 /** @import { AgUiEvent, Interrupt, Patience, Snapshot, Wake } from "./wire.d.ts" */
-import { Client, Problem, persist } from "./client.js";
+import { Client, Problem } from "./client.js";
 import { composing, h, uid } from "./dom.js";
+import { persist } from "./persist.js";
 import { strings } from "./strings.js";
 
 const LOOK_MS = 4_000;
@@ -44,8 +45,9 @@ export class YcChat extends HTMLElement {
   #list = h("div", { class: "yc-list" });
   #thinking = h("p", { class: "yc-thinking", hidden: true }, h("span", { class: "yc-sr" }, strings.working));
   #failure = h("div", { class: "yc-failure" });
+  #greeting = h("div", { class: "yc-greeting" }, h("p", {}, strings.greeting));
   #column = h("div", { class: "yc-column" },
-    this.#notice, h("p", { class: "yc-greeting" }, strings.greeting), this.#list, this.#thinking, this.#failure);
+    this.#notice, this.#greeting, this.#list, this.#thinking, this.#failure);
   #scroller = h("div", {
     class: "yc-scroller", tabindex: 0, role: "region", "aria-label": strings.conversation,
     scroll: () => this.#scrolled(),
@@ -85,11 +87,12 @@ export class YcChat extends HTMLElement {
   }
 
   #build() {
-    const newChat = !this.hasAttribute("conversation") && h("a", { href: "#", class: "yc-quiet" }, strings.newChat);
+    const others = !this.hasAttribute("conversation") &&
+      Object.assign(document.createElement("yc-chats"), { client: this.client });
     const submit = (/** @type {Event} */ event) => (event.preventDefault(), this.#say());
     const send = h("button", { class: "yc-primary yc-send" }, h("span", { class: "yc-sr" }, strings.send));
     this.append(
-      h("header", { class: "yc-top" }, this.#name, newChat), this.#scroller,
+      h("header", { class: "yc-top" }, this.#name, others), this.#scroller,
       h("footer", { class: "yc-bottom" }, this.#status,
         h("form", { class: "yc-composer", submit }, this.#input, this.#stop, send)), this.#spoken,
     );
@@ -99,6 +102,8 @@ export class YcChat extends HTMLElement {
     this.client.about().then(({ agent }) => {
       this.#name.textContent = agent.name ?? "";
       this.#notice.textContent = agent.standIn ?? "";
+      this.#greeting.append(...(agent.suggestions ?? []).map((text) =>
+        h("button", { type: "button", dir: "auto", click: () => this.#say(text) }, text)));
     }, (error) => this.#tell(error.message));
   }
 
@@ -116,7 +121,7 @@ export class YcChat extends HTMLElement {
     this.#tell();
     this.#run();
     if (id) this.#keepTrue(id);
-    else if (event || this.hasAttribute("autofocus")) this.#focus();
+    else if (event || this.hasAttribute("autofocus")) this.#focus(false);
   };
 
   async #keepTrue(id = "", isNew = false) {
@@ -142,6 +147,7 @@ export class YcChat extends HTMLElement {
         }, patience);
         clearTimeout(slow);
         slow = 0;
+        for (const card of this.#cards) card.reached();
         this.#run();
         if (this.#head > before) await read();
         const timer = setInterval(() => document.hidden || this.#look(), LOOK_MS);
@@ -287,6 +293,7 @@ export class YcChat extends HTMLElement {
     const focused = card.contains(document.activeElement);
     change();
     if (focused && !card.open) this.#focus();
+    if (this.#atEnd) this.#toEnd(); // where a shorter page moves, it was not the user who scrolled
   }
 
   #recorded(id = "") {
@@ -345,14 +352,14 @@ export class YcChat extends HTMLElement {
     if (!event.repeat && !composing(event)) this.#say(); // a key held down since the last card sends nothing
   }
 
-  /** Send what is written. If that fails, the text is back where it was. */
-  async #say() {
-    const text = this.#input.value.trim();
+  /** Send a suggestion, or else what is written. If that fails, the text is where one writes. */
+  async #say(suggested = "") {
+    const text = suggested || this.#input.value.trim();
     if (!text || this.#sending) return;
     this.#sending = true;
     if (this.#last.text !== text) this.#last = { id: uid(), text };
     const { id } = this.#last;
-    this.#input.value = "";
+    if (!suggested) this.#input.value = "";
     const node = this.#message(id, "user", text);
     node.dataset.pending = "";
     this.#run(true);
@@ -386,9 +393,9 @@ export class YcChat extends HTMLElement {
   }
 
   /** Back to writing; where that would open an on-screen keyboard, only out of what is gone. */
-  #focus() {
+  #focus(gone = true) {
     const touch = matchMedia("(pointer: coarse)").matches;
-    (touch ? this.#scroller : this.#input).focus({ preventScroll: true });
+    if (gone || !touch) (touch ? this.#scroller : this.#input).focus({ preventScroll: true });
   }
 
   #scrolled() {

@@ -3,7 +3,8 @@
  * ends with RUN_FINISHED or RUN_ERROR; a stream that stops without either was cut, and is opened again.
  */
 
-/** @import { Agent, Ending, Fault, Interrupt, OnEvent, Patience, Snapshot } from "./wire.d.ts" */
+/** @import { Agent, Ending, Fault, Interrupt, Listed, OnEvent, Patience, Snapshot } from "./wire.d.ts" */
+import { persist } from "./persist.js";
 
 const LIMIT = 8 << 20; // characters of one frame
 const SILENCE = 45_000; // the server sends a comment every 15 s, so this long without a byte is a dead connection
@@ -71,30 +72,6 @@ export function parser(emit, limit = LIMIT) {
   };
 }
 
-/**
- * Do `attempt` until it succeeds, waiting longer after each failure; a refusal that time does not mend is thrown.
- *
- * @param {() => Promise<void>} attempt @param {Patience} [options]
- */
-export async function persist(attempt, { signal, onCut } = {}) {
-  for (let failures = 1; ; failures++) {
-    const began = Date.now();
-    try {
-      return await attempt();
-    } catch (error) {
-      if (signal?.aborted || (error instanceof Problem && !error.transient)) throw error;
-      if (Date.now() - began > 5_000) failures = 1; // it had worked for a while
-      // half of it is chance, so that a thousand pages do not come back in the same second
-      const pause = Math.min(10_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
-      await new Promise((retry) => {
-        setTimeout(retry, pause);
-        signal?.addEventListener("abort", retry, { once: true });
-        onCut?.(retry);
-      });
-    }
-  }
-}
-
 const at = (id = "", last = "", of = "conversations") => `${of}/${encodeURIComponent(id)}${last && `/${last}`}`;
 
 /** The routes under `base`; `init` goes into every request, with a token in its headers for instance. */
@@ -108,6 +85,11 @@ export class Client {
   /** Whom the user talks to. @returns {Promise<{ agent: Agent }>} */
   about() {
     return this.#json("GET", "about");
+  }
+
+  /** The latest conversations. @returns {Promise<{ conversations: Listed[] }>} */
+  list() {
+    return this.#json("GET", "conversations");
   }
 
   /** @returns {Promise<{ id: string }>} */

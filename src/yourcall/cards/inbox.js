@@ -5,9 +5,10 @@
 
 /** @import { Interrupt } from "./wire.d.ts" */
 import { YcCard } from "./card.js";
-import { Client, persist, Problem } from "./client.js";
+import { Client, Problem } from "./client.js";
 import "./define.js";
 import { h } from "./dom.js";
+import { persist } from "./persist.js";
 import { strings } from "./strings.js";
 
 const EVERY_MS = 3_000;

@@ -13,7 +13,7 @@ import { strings } from "./strings.js";
  * @typedef {{ label: string, description?: string | null, recommended?: boolean }} Option
  * @typedef {{ prompt: string, header?: string | null, multi?: boolean, options: Option[] }} Question
  * @typedef {{ selected: string[], other?: string, note?: string, skipped?: boolean }} Answer
- * @typedef {object} Field The controls of one question; the last of `ticks` may be that of Other, with an empty value.
+ * @typedef {object} Field The controls of one question.
  * @property {Question} question
  * @property {HTMLInputElement[]} ticks
  * @property {HTMLInputElement} other
@@ -75,23 +75,21 @@ export class YcQuestions extends HTMLElement {
     const options = this.#oneClick
       ? question.options.map((option) => this.#button(option, field))
       : question.options.map((option) => ticked(tick(field, name, option.label), option));
-    const beside = this.#oneClick
-      ? [h("button", { class: "yc-primary" }, strings.send)]
-      : question.multi ? [] : [tick(field, name, "", strings.other)];
     if (count > 1) field.skip = h("input", { type: "checkbox", class: "yc-skip" });
 
     const set = h("fieldset", { class: "yc-question", "data-pointer": `/answers/${n}` },
       h("legend", {}, ...asked(question)),
       h("div", { class: "yc-options" }, ...options,
         h("div", { class: "yc-own", "data-pointer": this.#oneClick && `/answers/${n}/other` },
-          h("label", {}, h("span", {}, strings.other), other), ...beside)),
+          h("label", {}, h("span", {}, strings.other), other),
+          this.#oneClick && h("button", { class: "yc-primary" }, strings.send))),
       h("div", { class: "yc-extras", "data-actions": this.#oneClick },
         h("details", { class: "yc-note", toggle: focusInside }, h("summary", {}, strings.note), note),
         field.skip && h("label", {}, field.skip, strings.skipQuestion)),
     );
     set.addEventListener("input", ({ target }) => {
-      const words = other.value.trim() !== "";
-      if (target === other && words && !question.multi) field.ticks.forEach((one) => (one.checked = one.value === ""));
+      const instead = target === other && !question.multi && other.value.trim();
+      if (instead) for (const one of field.ticks) one.checked = false;
       // to choose is not to skip
       if (field.skip && target !== field.skip && target !== note) field.skip.checked = false;
     });
@@ -123,13 +121,13 @@ function normal(raw) {
 function answerOf({ ticks, other, note, skip }) {
   const remark = note.value.trim() || undefined;
   if (skip?.checked) return { selected: [], skipped: true, note: remark };
-  const selected = ticks.filter((one) => one.checked && one.value !== "").map((one) => one.value);
+  const selected = ticks.filter((one) => one.checked).map((one) => one.value);
   return { selected, other: other.value.trim() || undefined, note: remark };
 }
 
-/** @param {Field} field @param {string} name @param {string} value @param {string} [label] */
-function tick({ question, ticks }, name, value, label) {
-  const one = h("input", { type: question.multi ? "checkbox" : "radio", name, value, "aria-label": label });
+/** @param {Field} field @param {string} name @param {string} value */
+function tick({ question, ticks }, name, value) {
+  const one = h("input", { type: question.multi ? "checkbox" : "radio", name, value });
   ticks.push(one);
   return one;
 }

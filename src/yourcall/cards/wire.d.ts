@@ -26,6 +26,16 @@ export interface Interrupt {
 export interface Agent {
   name?: string;
   standIn?: string | null;
+  /** Messages to begin with. */
+  suggestions?: string[];
+}
+
+/** A line of the list of conversations; `opening` is how the first message begins. */
+export interface Listed {
+  id: string;
+  phase: Snapshot["phase"];
+  updatedAt: string;
+  opening: string;
 }
 
 export interface Message {

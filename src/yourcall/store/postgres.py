@@ -79,7 +79,10 @@ WHERE owner = %(owner)s AND id = %(id)s AND runner = %(runner)s AND lease_until 
 # Over, not gone: who read it before and keeps it in an append must not bring it back to life.
 _RELEASE: Final = "UPDATE conversation SET lease_until = 0 WHERE owner = %s AND id = %s AND runner = %s RETURNING key"
 _LIST: Final = """
-SELECT id, phase, updated_at FROM conversation WHERE owner = %s AND (updated_at, id) < (%s, %s)
+SELECT id, phase, updated_at, coalesce((
+    SELECT CASE WHEN strpos(body, '\\u0000') = 0 THEN left(body::json ->> 'text', 100) END FROM entry
+    WHERE conversation = c.key AND kind = 'user' ORDER BY seq LIMIT 1
+), '') FROM conversation c WHERE owner = %s AND (updated_at, id) < (%s, %s)
 ORDER BY updated_at DESC, id DESC LIMIT %s
 """
 _DUE: Final = f"""

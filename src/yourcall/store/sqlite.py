@@ -53,7 +53,10 @@ SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
 WHERE c.owner = ? AND c.id = ? AND e.kind = 'user' AND e.ref = ?
 """
 _LIST: Final = """
-SELECT id, phase, updated_at FROM conversation WHERE owner = ? AND (updated_at, id) < (?, ?)
+SELECT id, phase, updated_at, coalesce((
+    SELECT substr(json_extract(body, '$.text'), 1, 100) FROM entry
+    WHERE conversation = c.key AND kind = 'user' ORDER BY seq LIMIT 1
+), '') FROM conversation c WHERE owner = ? AND (updated_at, id) < (?, ?)
 ORDER BY updated_at DESC, id DESC LIMIT ?
 """
 _DUE: Final = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ def create_app(
     user: Callable[..., Any] | None = None,
     title: str = "Yourcall",
     notice: str | None = None,
+    suggestions: Sequence[str] = (),
     secret: bytes | None = None,
     allowed_origins: Iterable[str] = (),
 ) -> FastAPI:
@@ -50,8 +51,9 @@ def create_app(
     """
     app = FastAPI(title=title, lifespan=engine.lifespan, docs_url=None, redoc_url=None)
     router = create_router(
-        engine, user=user or visitor, title=title, notice=notice or None, allowed_origins=allowed_origins
-    )
+        engine, user=user or visitor, title=title, notice=notice or None, suggestions=suggestions,
+        allowed_origins=allowed_origins,
+    )  # fmt: skip
     app.include_router(router)
     assets = Assets()
 

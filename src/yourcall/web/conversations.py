@@ -16,6 +16,7 @@ from yourcall.entries import Json
 from yourcall.errors import NotFound
 from yourcall.faults import is_id
 from yourcall.log import Done, Phase, Waiting
+from yourcall.ports import Listed
 from yourcall.web.bodies import id_of, members, read_json, text_of
 from yourcall.web.cursors import cursor, place
 from yourcall.web.problems import JsonResponse
@@ -44,9 +45,8 @@ class Conversations:
         before = place(request.query_params.get("before"))
         listed = await self._engine.store.conversations(user_of(request), PAGE + 1, before=before)
         page = listed[:PAGE]
-        rows = [{"id": one.id, "phase": one.phase, "updatedAt": agui.iso(one.updated_at)} for one in page]
         following = cursor(page[-1].updated_at, page[-1].id) if listed[PAGE:] else None
-        return JsonResponse({"conversations": rows, "next": following})
+        return JsonResponse({"conversations": [_row(one) for one in page], "next": following})
 
     async def read(self, id: str, request: Request) -> Response:
         """All there is to know of a conversation: its messages, and its questions, open and closed."""
@@ -105,6 +105,11 @@ class Conversations:
         if not (await self._engine.store.load(chat.key)).exists:
             raise NotFound("conversation")
         return chat
+
+
+def _row(listed: Listed) -> Json:
+    updated_at = agui.iso(listed.updated_at)
+    return {"id": listed.id, "phase": listed.phase, "updatedAt": updated_at, "opening": listed.opening}
 
 
 def _phase(phase: Phase) -> Mapping[str, Json]:

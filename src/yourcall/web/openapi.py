@@ -37,7 +37,8 @@ _ENDING: Final = {
     },
     "required": ["kind"],
 }
-_AGENT: Final = _object("name standIn", name=_TEXT, standIn=_NULL_TEXT)
+_TEXTS: Final = {"type": "array", "items": _TEXT}
+_AGENT: Final = _object("name standIn suggestions", name=_TEXT, standIn=_NULL_TEXT, suggestions=_TEXTS)
 _INTERRUPT: Final = {
     "type": "object",
     "description": "An AG-UI interrupt; ours is under metadata.yourcall: kind, ask, digest, tool, to, ending.",
@@ -83,7 +84,9 @@ LIST: Final[dict[str, Any]] = {
                 "conversations next",
                 conversations={
                     "type": "array",
-                    "items": _object("id phase updatedAt", id=_ID, phase=_PHASE, updatedAt=_TEXT),
+                    "items": _object(
+                        "id phase updatedAt opening", id=_ID, phase=_PHASE, updatedAt=_TEXT, opening=_TEXT
+                    ),
                 },
                 next=_NULL_TEXT,
             ),

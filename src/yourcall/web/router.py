@@ -7,7 +7,7 @@ unknown id and a foreign one get the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Depends
@@ -36,17 +36,19 @@ def create_router(
     allowed_origins: Iterable[str] = (),
     title: str = "",
     notice: str | None = None,
+    suggestions: Sequence[str] = (),
     heartbeat: float = HEARTBEAT,
 ) -> APIRouter:
     """The endpoints of an engine, to be included in an app.
 
     `user` is a dependency of the app that returns who is signed in, as a non-empty id; None is nobody, and so is a
-    401 that it raises. `allowed_origins` are other sites whose pages may write here, such as
-    "https://app.example"; the app adds CORS headers itself. `title` names the agent, and `notice` says what people
-    must know of it. `heartbeat` is how many seconds a stream may be silent.
+    401 that it raises. `allowed_origins` are other sites whose pages may write here, such as "https://app.example";
+    the app adds CORS headers itself. `title` names the agent, and `notice` says what people must know of it;
+    `suggestions` are messages to begin with, offered on an empty page. `heartbeat` is how many seconds a stream may
+    be silent.
     """
     streams = Streams(engine, heartbeat)
-    about = {"name": title, "standIn": notice}
+    about = {"name": title, "standIn": notice, "suggestions": list(suggestions)}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
     inbox = Inbox(engine)
     files, runs, assets = FileRoutes(engine), Runs(engine, streams), Assets()
