@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from yourcall.questions import Option, Question, QuestionAnswer, Questions
     from yourcall.tools import Tool, tool
     from yourcall.upload import Upload
+    from yourcall.visit import Visit
 
 _HOMES = {
     "agent": ("Agent",),
@@ -69,6 +70,7 @@ _HOMES = {
     "questions": ("Option", "Question", "QuestionAnswer", "Questions"),
     "tools": ("Tool", "tool"),
     "upload": ("Upload",),
+    "visit": ("Visit",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -105,6 +107,7 @@ __all__ = [
     "ToolError",
     "Unavailable",
     "Upload",
+    "Visit",
     "YourcallError",
     "ask_user",
     "make_ask_user",

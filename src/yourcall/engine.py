@@ -56,10 +56,11 @@ class Engine(Generic[D]):
     default those of `YOURCALL_KEYS` (as `yourcall keys new` prints one) or `YOURCALL_KEY_FILE`. `may_answer` says of a
     user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
     `blobs` keeps the bytes of users' files: a `Blobs`, or a folder; by default that is beside the store's own file.
-    `sweep_every` is in seconds.
+    `public_url` is where the app is reached from outside, such as `"https://coach.example"`: what leads back to it is
+    made of this, and never of what a request says. `sweep_every` is in seconds.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all but two of them by name
         self,
         agent: Agent[D],
         store: Store | str,
@@ -68,6 +69,7 @@ class Engine(Generic[D]):
         bus: Bus | str | None = None,
         may_answer: MayAnswer | None = None,
         keys: KeyProvider | None = None,
+        public_url: str = "",
         blobs: Blobs | str | None = None,
         sweep_every: float = 5.0,
     ) -> None:
@@ -78,6 +80,7 @@ class Engine(Generic[D]):
         self.agent = agent
         self.store = store
         self.vault = open_vault(store, keys)
+        self.public_url = public_url.rstrip("/")
         self.draining = False
         self._drained_by = math.inf
         self._bus = bus
@@ -207,13 +210,27 @@ class Engine(Generic[D]):
             case ending:
                 raise refusal(ending)
 
+    async def live(self, interrupt_id: str, *, user: str) -> tuple[Found, Ask[Any]]:
+        """An open question, as today's code asks it. Raises as `answer` does."""
+        found = await self.find(interrupt_id, user=user)
+        if found.ending is not None:
+            raise refusal(found.ending)
+        async with self._probing(found.interrupt.call_id, found.key):
+            return found, await self._live(await self._in_time(found), found.interrupt)
+
+    async def _in_time(self, found: Found) -> Record:
+        """The log that a question is in, before its time is over."""
+        record = self.record(found.key)
+        await record.refresh()
+        expires_at = found.interrupt.expires_at
+        if expires_at is not None and record.now >= expires_at:
+            raise errors.Closed("expired")
+        return record
+
     async def _answer(self, found: Found, given: Given, who: str | None) -> None:
         interrupt = found.interrupt
         async with self._probing(interrupt.call_id, found.key):
-            record = self.record(found.key)
-            await record.refresh()
-            if interrupt.expires_at is not None and record.now >= interrupt.expires_at:
-                raise errors.Closed("expired")
+            record = await self._in_time(found)
             ask = await self._live(record, interrupt)
             try:
                 value = await accept(ask, await given.read(ask))

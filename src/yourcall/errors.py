@@ -21,6 +21,7 @@ Exception
         ├── WrongChannel        the answer came by a way that is not this question's
         ├── FileTooLarge  ├── FileType  ├── NoRoom
         ├── TooManyAttempts     too many answers to one question were refused
+        ├── HandoffInvalid      whoever comes back from a step outside is not who left for it
         ├── Rejected            the answer fails a check; the card shows it and stays open
         └── CheckFailed         the check itself broke; the card stays open
 
@@ -276,6 +277,15 @@ class NoRoom(Refused):
 
     def __init__(self) -> None:
         super().__init__("There is no room for more files. Delete a conversation with files that you no longer need.")
+
+
+class HandoffInvalid(Refused):
+    """Whoever opens or comes back from a step outside is not who was asked, or it was used already, or too late."""
+
+    slug, status = "handoff-invalid", 403
+
+    def __init__(self, message: str = "This sign-in link belongs to another session.") -> None:
+        super().__init__(message)
 
 
 class Waiting(Refused):

@@ -171,6 +171,9 @@ class Store(Protocol):
     async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
         """An interrupt of this owner, or one that was put to one of these names, whatever became of it."""
 
+    async def owner_of(self, interrupt_id: str) -> str | None:
+        """Whose an interrupt is: for a caller that is nobody, and has proved by a MAC that it was sent here."""
+
     async def inbox(
         self, owner: str, names: Sequence[str] = (), limit: int = 100, *, before: tuple[float, str] | None = None
     ) -> Sequence[Open]:

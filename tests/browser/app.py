@@ -17,14 +17,16 @@ from typing import Any, Final
 import anyio
 
 from tests.browser.corpus import HOSTILE, LABELS
-from yourcall import Agent, Ask, Context, Engine, Fault, ModelFailed, Rejected, tool
+from yourcall import Agent, Ask, Context, Engine, Fault, ModelFailed, Rejected, Visit, tool
 from yourcall.entries import Json
 from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
 from yourcall.questions import Option, Question, QuestionAnswer, Questions
 from yourcall.testing import CallStep, Said, ScriptedModel
+from yourcall.vault import KeyFile
 
 FOLDER: Final = Path(os.environ["YOURCALL_SCENE"])
+URL: Final = os.environ.get("YOURCALL_SCENE_URL", "")
 PREAMBLE: Final = "Let me ask you something first."
 GATE: Final = "⏸"
 """A word of a model's text before which it waits for the gate `words`."""
@@ -162,6 +164,17 @@ def seat(ctx: Context) -> Json:
 
 
 @tool
+def lease(ctx: Context) -> Json:
+    """Have the user sign a lease elsewhere."""
+    return ctx.ask(Visit("https://sign.example/doc/7", "Sign the lease", check=_signed))
+
+
+def _signed(brought: Json) -> None:
+    if brought.get("status") != "signed":
+        raise Rejected("It is not signed yet.")
+
+
+@tool
 async def get_sleep(gate: str) -> str:
     """How the user slept; takes until the gate is opened."""
     await opened(gate)
@@ -221,6 +234,7 @@ SCENES: Final[dict[str, list[Step]]] = {
     "measures": [[("measure", {})], reply],
     "colours": [[("colour", {})], reply],
     "seats": [[("seat", {})], reply],
+    "step outside": [[("lease", {})], reply],
     "slow tool": [[("get_sleep", {"gate": NEVER})], "never said"],
     "half a text": [
         [("get_sleep", {"gate": "first"})], [("get_sleep", {"gate": "second"})], "The first half ⏸ and the second."
@@ -256,5 +270,12 @@ def fail_once() -> Said:
 
 
 model = GatedModel(repeat(play))
-agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, get_sleep])
-engine = Engine(agent, f"sqlite:///{FOLDER / 'chat.db'}", may_answer=lambda user: [COLLEAGUES], sweep_every=0.1)
+agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, lease, get_sleep])
+engine = Engine(
+    agent,
+    f"sqlite:///{FOLDER / 'chat.db'}",
+    may_answer=lambda user: [COLLEAGUES],
+    keys=KeyFile.make(FOLDER / "keys"),
+    public_url=URL,
+    sweep_every=0.1,
+)

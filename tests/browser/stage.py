@@ -46,7 +46,7 @@ class Server:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "yourcall.cli", "serve", "tests.browser.app:engine"]
-        env = os.environ | {"YOURCALL_SCENE": str(self.folder)}
+        env = os.environ | {"YOURCALL_SCENE": str(self.folder), "YOURCALL_SCENE_URL": self.url}
         with (self.folder / "server.log").open("ab") as output:
             self.process = subprocess.Popen(
                 [*command, "--port", str(self.port), "--data", str(self.folder)],

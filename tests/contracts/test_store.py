@@ -458,6 +458,7 @@ async def test_a_question_is_found_by_whom_it_was_put_to(store: Store) -> None:
     assert found is not None
     assert (found.key, found.interrupt.to) == (ADA, "role:a")
     assert await store.find("ada", "i1") == found
+    assert (await store.owner_of("i1"), await store.owner_of("i9")) == ("ada", None)
     for names in ([], ["role:b"], ["role"], ["ada"]):
         assert await store.find("bob", "i1", names) is None
     assert await store.find("bob", "i2", ["role:a", "ada"]) is None

@@ -203,6 +203,9 @@ class GatedStore:
     async def find(self, *args: Any, **kwargs: Any) -> Any:
         return await self._pass("find", lambda: self._real.find(*args, **kwargs), reads=True)
 
+    async def owner_of(self, *args: Any, **kwargs: Any) -> Any:
+        return await self._pass("owner_of", lambda: self._real.owner_of(*args, **kwargs), reads=True)
+
     async def inbox(self, *args: Any, **kwargs: Any) -> Any:
         return await self._pass("inbox", lambda: self._real.inbox(*args, **kwargs), reads=True)
 

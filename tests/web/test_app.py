@@ -154,6 +154,7 @@ async def test_the_endpoints_are_described(served: Served) -> None:
         "POST /interrupts/{id}/answer",
         "POST /interrupts/{id}/skip",
         "POST /interrupts/{id}/files",
+        "POST /visits/{token}",
         "POST /files",
         "GET /conversations/{id}/files/{file}",
         "POST /agui",

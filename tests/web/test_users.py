@@ -30,6 +30,7 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "never offered"}),
     ("POST", "/interrupts/{interrupt}/skip", {"note": "forged"}),
     ("POST", "/interrupts/{interrupt}/files", {}),
+    ("GET", "/interrupts/{interrupt}/visit", None),
     ("GET", "/conversations/{conversation}/files/1", None),
 ]
 """Every route that names something that is somebody's."""
@@ -39,6 +40,8 @@ OTHERS: list[tuple[str, str, Any]] = [
     ("GET", "/conversations", None),
     ("GET", "/interrupts", None),
     ("POST", "/files", {}),
+    ("GET", "/visits/x", None),
+    ("POST", "/returns/x", {}),
     ("GET", "/about", None),
     ("POST", "/agui", {"threadId": "t", "runId": "r", "messages": []}),
 ]
@@ -64,8 +67,8 @@ async def waiting(user: User) -> dict[str, str]:
     return {"conversation": conversation, "interrupt": (await user.open(conversation))[0]["id"]}
 
 
-NOBODYS: list[tuple[str, str]] = [("GET", "/cards/{name:path}")]
-"""Routes that serve what is the same for all."""
+NOBODYS: list[tuple[str, str]] = [("GET", "/cards/{name:path}"), ("POST", "/visits/x")]
+"""Routes that need no session: what is the same for all, and a call that is signed (see test_visits)."""
 
 
 def test_no_route_is_forgotten(engine: Engine[Any]) -> None:
@@ -84,6 +87,7 @@ def _named(path: str) -> str:
         ("/conversations/{id}", "/conversations/{conversation}"),
         ("/interrupts/{id}", "/interrupts/{interrupt}"),
         ("/files/{file}", "/files/1"),
+        ("/{token}", "/x"),
     ):
         path = path.replace(ours, theirs)
     return path

@@ -2,9 +2,11 @@
 import { YcCard } from "./card.js";
 import { YcForm } from "./form.js";
 import { YcQuestions } from "./questions.js";
+import { YcVisit } from "./visit.js";
 
-for (const [tag, element] of Object.entries({ "yc-card": YcCard, "yc-form": YcForm, "yc-questions": YcQuestions })) {
+const elements = { "yc-card": YcCard, "yc-form": YcForm, "yc-questions": YcQuestions, "yc-visit": YcVisit };
+for (const [tag, element] of Object.entries(elements)) {
   if (!customElements.get(tag)) customElements.define(tag, element);
 }
 
-export { YcCard, YcForm, YcQuestions };
+export { YcCard, YcForm, YcQuestions, YcVisit };

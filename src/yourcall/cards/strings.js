@@ -14,6 +14,8 @@ export const strings = {
   answered: "Answered",
   closed: "Closed",
   answeredElsewhere: "Answered in another tab, or by somebody else.",
+  open: "Open",
+  away: "Waiting for you to come back from the other page.",
   send: "Send",
   skip: "Skip",
   skipQuestion: "Skip this question",

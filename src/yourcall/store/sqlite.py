@@ -149,6 +149,10 @@ class SQLiteStore:
         assert ending is None or isinstance(ending, Answered | Closed)
         return Found(Key(asker, conversation), asked.interrupt, ending)
 
+    async def owner_of(self, interrupt_id: str) -> str | None:
+        rows = await self.file.read("SELECT owner FROM interrupt WHERE id = ?", (interrupt_id,))
+        return rows[0][0] if rows else None
+
     async def inbox(
         self, owner: str, names: Sequence[str] = (), limit: int = 100, *, before: tuple[float, str] | None = None
     ) -> Sequence[Open]:

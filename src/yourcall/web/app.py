@@ -52,7 +52,7 @@ def create_app(
     app = FastAPI(title=title, lifespan=engine.lifespan, docs_url=None, redoc_url=None)
     router = create_router(
         engine, user=user or visitor, title=title, notice=notice or None, suggestions=suggestions,
-        allowed_origins=allowed_origins,
+        allowed_origins=allowed_origins, home="/",
     )  # fmt: skip
     app.include_router(router)
     assets = Assets()

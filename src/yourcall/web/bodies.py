@@ -30,7 +30,16 @@ _SUSPECT: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 async def read_json(request: Request, *, limit: int = LIMIT, optional: bool = False) -> Json:
     """The request's JSON; None where there is no body and there need not be one.
 
-    Raises `MediaType`, `TooLarge`, `MalformedJson` or `InvalidText`. A body that is too large is not read to its end.
+    Raises what `read_bytes` and `parse` raise.
+    """
+    data = await read_bytes(request, limit=limit, optional=optional)
+    return None if data is None else parse(data)
+
+
+async def read_bytes(request: Request, *, limit: int = LIMIT, optional: bool = False) -> bytes | None:
+    """The body of a request that says it is JSON, as it came.
+
+    Raises `MediaType` or `TooLarge`. A body that is too large is not read to its end.
     """
     media_type = request.headers.get("content-type")
     if media_type is not None and not _is_json(media_type):
@@ -40,7 +49,7 @@ async def read_json(request: Request, *, limit: int = LIMIT, optional: bool = Fa
         return None
     if media_type is None:
         raise MediaType
-    return parse(data)
+    return data
 
 
 async def _read(request: Request, limit: int) -> bytes:

@@ -186,4 +186,9 @@ AGUI: Final[dict[str, Any]] = {
     "openapi_extra": _body({"type": "object", "description": "AG-UI's RunAgentInput."}),
     "responses": {200: _STREAM},
 }
+CALL: Final[dict[str, Any]] = {
+    "openapi_extra": _body(_ANY)
+    | {"parameters": [{"name": "Yourcall-Signature", "in": "header", "required": True, "schema": _TEXT}]},
+    "responses": _ENDED,
+}
 ABOUT: Final[dict[str, Any]] = {"responses": {200: _json("The agent.", _object("agent", agent=_AGENT))}}

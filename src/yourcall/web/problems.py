@@ -148,6 +148,7 @@ class ProblemResponse(JsonResponse):
             "errors": errors,
         }
         body = {name: value for name, value in parts.items() if value is not None}
+        self.refusal = refusal
         super().__init__(body, refusal.status, _headers(refusal))
 
 

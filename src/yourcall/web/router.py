@@ -22,11 +22,13 @@ from yourcall.web.files import FileRoutes
 from yourcall.web.inbox import Inbox
 from yourcall.web.interrupts import Interrupts
 from yourcall.web.origins import Origins
+from yourcall.web.pages import PageRoute
 from yourcall.web.problems import JsonResponse, Route
 from yourcall.web.runs import Runs
 from yourcall.web.sse import HEARTBEAT
 from yourcall.web.streams import Streams
 from yourcall.web.users import signed_in
+from yourcall.web.visits import Visits
 
 
 def create_router(
@@ -37,6 +39,7 @@ def create_router(
     title: str = "",
     notice: str | None = None,
     suggestions: Sequence[str] = (),
+    home: str | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> APIRouter:
     """The endpoints of an engine, to be included in an app.
@@ -44,13 +47,13 @@ def create_router(
     `user` is a dependency of the app that returns who is signed in, as a non-empty id; None is nobody, and so is a
     401 that it raises. `allowed_origins` are other sites whose pages may write here, such as "https://app.example";
     the app adds CORS headers itself. `title` names the agent, and `notice` says what people must know of it;
-    `suggestions` are messages to begin with, offered on an empty page. `heartbeat` is how many seconds a stream may
-    be silent.
+    `suggestions` are messages to begin with, offered on an empty page. `home` is the path of the page with the chat,
+    to which the pages of steps outside link back. `heartbeat` is how many seconds a stream may be silent.
     """
     streams = Streams(engine, heartbeat)
     about = {"name": title, "standIn": notice, "suggestions": list(suggestions)}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
-    inbox = Inbox(engine)
+    inbox, visits = Inbox(engine), Visits(engine, home)
     files, runs, assets = FileRoutes(engine), Runs(engine, streams), Assets()
 
     async def tell(request: Request) -> Response:
@@ -82,5 +85,15 @@ def create_router(
         ("GET", "/about", tell, openapi.ABOUT),
     ):
         router.add_api_route(path, endpoint, methods=[method], dependencies=require, **described)
+    for method, path, page in (
+        ("GET", "/interrupts/{id}/visit", visits.leave),
+        ("GET", "/visits/{token}", visits.page),
+        ("POST", "/returns/{token}", visits.back),
+    ):
+        router.add_api_route(
+            path, page, methods=[method], dependencies=require, route_class_override=PageRoute, include_in_schema=False
+        )
+    # The service has no session: its signature is its word.
+    router.add_api_route("/visits/{token}", visits.call, methods=["POST"], **openapi.CALL)
     router.add_api_route("/cards/{name:path}", card, methods=["GET"], include_in_schema=False)
     return router
