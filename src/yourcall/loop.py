@@ -33,7 +33,7 @@ from yourcall.context import Context, Pending
 from yourcall.entries import Assistant, Body, Call, Effect, Result, Stopped, storable
 from yourcall.events import Delta, Event, Retracted
 from yourcall.log import CallLog, CallModel, Done, Log, RunTools, Waiting, openings, phase, transcript
-from yourcall.ports import Finished, ModelRequest, Restarted, TextDelta
+from yourcall.ports import Finished, ModelRequest, Reads, Restarted, TextDelta, nothing_kept
 from yourcall.record import Decide, Record
 from yourcall.replay import Returned, replay
 from yourcall.tasks import not_to_keep
@@ -58,11 +58,17 @@ class Run(Generic[D]):
     """The holder of a lease at work on one conversation."""
 
     def __init__(
-        self, agent: Agent[D], record: Record, runner: str, contexts: Contexts[D], emit: Callable[[Event], None]
+        self,
+        agent: Agent[D],
+        record: Record,
+        runner: str,
+        contexts: Contexts[D],
+        emit: Callable[[Event], None],
+        read: Reads = nothing_kept,
     ) -> None:
         self.runner = runner
         self.record = record
-        self._agent, self._contexts, self._emit = agent, contexts, emit
+        self._agent, self._contexts, self._emit, self._read = agent, contexts, emit, read
         self._in_flight: set[str] = set()
         self._spoken: tuple[str, list[str]] = ("", [])
         self._stir = anyio.Event()
@@ -114,6 +120,7 @@ class Run(Generic[D]):
             tuple(tool.spec for tool in offered),
             self._agent.instructions,
             self._agent.settings,
+            self._read,
         )
         try:
             finished = await self._stream(request, assistant.message_id)

@@ -421,6 +421,10 @@ class ToolSpec:
     schema: Json
 
 
+Reads: TypeAlias = Callable[[File], Awaitable[bytes]]
+"""Gives the bytes of a file. Raises `FileGone`."""
+
+
 async def nothing_kept(file: File) -> bytes:
     """Reads a file where none are kept."""
     raise FileGone(file.id)
@@ -430,15 +434,15 @@ async def nothing_kept(file: File) -> bytes:
 class ModelRequest:
     """One request for one step.
 
-    `read` gives the bytes of a file that a message of the transcript names; it raises `FileGone`. A model reads what
-    its provider takes, and says of the rest that it is there.
+    `read` is for the files that messages of the transcript name. A model reads what its provider takes, and says of
+    the rest that it is there.
     """
 
     transcript: Transcript
     tools: tuple[ToolSpec, ...] = ()
     instructions: str = ""
     settings: Mapping[str, Json] = field(default_factory=dict)
-    read: Callable[[File], Awaitable[bytes]] = field(default=nothing_kept, compare=False, repr=False)
+    read: Reads = field(default=nothing_kept, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from yourcall.entries import Effect, Stopped
 from yourcall.events import Delta, Event
 from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
-from yourcall.ports import Bus, Key, Shelf, Store
+from yourcall.ports import Bus, Key, Reads, Shelf, Store, nothing_kept
 from yourcall.record import LEASE_SECONDS, Record
 from yourcall.tasks import Tally, leaves, not_to_keep
 
@@ -66,7 +66,8 @@ class Runs(Generic[D]):
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._renew, record.key, runner)
-                run = Run(self._agent, record, runner, await self.contexts(record.key), self._emitter(record.key))
+                contexts, emit = await self.contexts(record.key), self._emitter(record.key)
+                run = Run(self._agent, record, runner, contexts, emit, self._reads(record.key.owner))
                 with self._told(run):
                     await run.go()
                 tasks.cancel_scope.cancel()
@@ -87,6 +88,10 @@ class Runs(Generic[D]):
 
     def _emitter(self, key: Key) -> Callable[[Event], None]:
         return lambda event: self._bus.publish(key, [event])
+
+    def _reads(self, owner: str) -> Reads:
+        """How a model reads the files of this user's messages."""
+        return functools.partial(self._files.read, owner) if self._files else nothing_kept
 
     @contextmanager
     def _told(self, run: Run[D]) -> Iterator[None]:

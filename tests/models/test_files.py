@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import base64
+import json
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
+from tests import hostile
+from tests.models import trip
+from tests.models.checker import check
 from tests.models.player import chat, player
 from tests.models.speaking import PROVIDERS
 from yourcall.entries import File
 from yourcall.errors import FileGone
-from yourcall.log import AssistantMessage, UserMessage
-from yourcall.models import files, openai_compatible, pydantic_ai
+from yourcall.log import AssistantMessage, Done, UserMessage
+from yourcall.models import files, openai_compatible, provider, pydantic_ai
 from yourcall.ports import ModelRequest
+from yourcall.testing import CallStep
+from yourcall.trim import recent
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +57,11 @@ async def sent(name: str, *transcript: Any, read: Any) -> list[Any]:
     with player([encode("Seen.", [])]) as server:
         [event async for event in make(server).stream(ModelRequest(transcript, read=read))]
     (body,) = server.requests
+    return said_in(body)
+
+
+def said_in(body: dict[str, Any]) -> list[Any]:
+    """The same of one request's body."""
     messages = [one["content"] for one in body.get("messages") or body["input"] if one.get("role") == "user"]
     return [block for content in messages for block in _blocks(content)]
 
@@ -60,16 +74,16 @@ def base64_of(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def image(name: str) -> Any:
+def image(name: str, data: bytes = PNG) -> Any:
     """The photo in a provider's protocol."""
-    url = f"data:image/png;base64,{base64_of(PNG)}"
+    url = f"data:image/png;base64,{base64_of(data)}"
     match name:
         case "openai":
             return {"type": "image_url", "image_url": {"url": url}}
         case "openai-responses":
             return {"type": "input_image", "image_url": url, "detail": "auto"}
         case _:
-            return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64_of(PNG)}}
+            return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64_of(data)}}
 
 
 def document(name: str) -> Any:
@@ -202,3 +216,50 @@ async def test_a_server_of_which_nothing_is_known_gets_text_alone() -> None:
         [],
     ]
     assert "Día 1" in str(contents[0])
+
+
+# --------------------------------------------------------------------------- in conversations
+
+NAMES = {
+    "anthropic": "anthropic:claude-sonnet-5",
+    "openai": "openai:gpt-4o",
+    "openai-responses": "openai-responses:gpt-5",
+}
+ASKS: list[CallStep] = [("ask", {"what": "color"}), ("look", {}), ("ask", {"what": "size"})]
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_file_is_sent_again_after_a_pause_by_another_process(name: str, tmp_path: Path) -> None:
+    """The process that got it is gone; the one that takes the answers sends the same bytes in the same place."""
+    photo = tmp_path / "me.png"
+    photo.write_bytes(hostile.image())
+    _, encode = PROVIDERS[name]
+    with player([encode("", ASKS), encode("Seen.", [])]) as server:
+        program = [sys.executable, trip.__file__, tmp_path, NAMES[name], server.base(name), photo]
+        paused = await anyio.run_process([str(word) for word in program], stderr=None)
+        assert [asked["name"] for asked in json.loads(paused.stdout)] == ["color", "size"]
+        model = provider(NAMES[name], base_url=server.base(name), api_key="sk-test")
+        assert await trip.answer(tmp_path, model, {"color": "red", "size": "L"}) == Done("success")
+    first, second = server.requests
+    assert image(name, photo.read_bytes()) in said_in(first)
+    assert said_in(second)[: len(said_in(first))] == said_in(first)
+    assert check(second) == 3
+
+
+async def test_a_file_is_read_when_its_message_is_sent(tmp_path: Path) -> None:
+    """What `trim` leaves out costs nothing. Where the bytes are lost, the model is told, and it goes on."""
+    photo, kept = tmp_path / "me.png", tmp_path / "chat.db-files"
+    photo.write_bytes(hostile.image())
+    _, encode = PROVIDERS["anthropic"]
+    with player([encode("Seen.", [])] * 4) as server:
+        model = provider(NAMES["anthropic"], base_url=server.url, api_key="sk-test")
+        await trip.say(tmp_path, model, files=[photo])
+        await trip.say(tmp_path, model, "and now?")
+        await trip.say(tmp_path, model, "and now?", trim=recent(1))
+        kept.rename(tmp_path / "elsewhere")
+        assert await trip.say(tmp_path, model, "and now?") == Done("success")
+    sent, whole, cut, lost = map(said_in, server.requests)
+    assert whole[:2] == sent[:2] == [{"type": "text", "text": words(sent)[0]}, image("anthropic", photo.read_bytes())]
+    assert words(cut) == ["and now?"] * 2
+    assert words(lost)[0] == words(sent)[0].removesuffix("]") + ": not there any more]"
+    assert words(lost)[-3:] == ["and now?"] * 3

@@ -1,22 +1,26 @@
 """The agent of these tests, and its first process: it says a message to its model, and ends at the pause.
 
-As a program: `trip.py FOLDER MODEL BASE_URL`.
+As a program: `trip.py FOLDER MODEL BASE_URL [FILE...]`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import anyio
 
 from yourcall import Agent, Context, Engine, tool
+from yourcall.entries import File, User
 from yourcall.events import Ended
+from yourcall.files import Put
 from yourcall.log import Done, Waiting
 from yourcall.models import provider
-from yourcall.ports import Model
+from yourcall.ports import Draft, Model
+from yourcall.upload import Rules
 
 
 @tool
@@ -48,10 +52,27 @@ def effects(folder: Path) -> list[str]:
     return sorted(path.read_text().splitlines()) if path.exists() else []
 
 
-async def say(folder: Path, model: Model, text: str = "hi", **options: Any) -> Waiting | Done:
+async def say(
+    folder: Path, model: Model, text: str = "hi", files: Sequence[Path] = (), **options: Any
+) -> Waiting | Done:
     """One process: say it, wait until nothing runs, and leave."""
     async with engine(folder, model, **options) as opened:
-        return await followed(opened.conversation("c", user="ada").say(text))
+        chat = opened.conversation("c", user="ada")
+        if not files:
+            return await followed(chat.say(text))
+        given = [await _received(opened, path) for path in files]
+        user, drafts = User(text, files=tuple(given)), [Draft("file", file.id) for file in given]
+        await opened.write(opened.record(chat.key), lambda log, now: [user], keep=drafts)
+        return await followed(chat.events(0))
+
+
+async def _received(opened: Engine[Path], path: Path) -> File:
+    async def source(put: Put) -> str:
+        await put(await anyio.Path(path).read_bytes())
+        return path.name
+
+    file, _ = await opened.files.receive("ada", source, Rules(["image/*", ".pdf", ".txt"]))
+    return file
 
 
 async def answer(folder: Path, model: Model, answers: dict[str, Any], **options: Any) -> Waiting | Done:
@@ -82,8 +103,8 @@ async def followed(events: Any) -> Waiting | Done:
 
 
 def main() -> None:
-    folder, name, base = sys.argv[1:]
-    phase = anyio.run(say, Path(folder), provider(name, base_url=base, api_key="sk-test"))
+    folder, name, base, *files = sys.argv[1:]
+    phase = anyio.run(say, Path(folder), provider(name, base_url=base, api_key="sk-test"), "hi", [*map(Path, files)])
     print(json.dumps([i.ask for i in phase.interrupts] if isinstance(phase, Waiting) else repr(phase)))
 
 
