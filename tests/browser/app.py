@@ -17,7 +17,7 @@ from typing import Any, Final
 import anyio
 
 from tests.browser.corpus import HOSTILE, LABELS
-from yourcall import Agent, Ask, Context, Engine, Fault, ModelFailed, Rejected, Visit, tool
+from yourcall import Agent, Ask, Context, Engine, Fault, File, ModelFailed, Rejected, Upload, Visit, tool
 from yourcall.entries import Json
 from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
@@ -175,6 +175,23 @@ def _signed(brought: Json) -> None:
 
 
 @tool
+async def photo(ctx: Context, gate: str = "") -> str:
+    """Ask for a photo; its check waits for the gate."""
+
+    async def check(file: File) -> None:
+        if gate:
+            await opened(gate)
+        if "cat" in file.name:
+            raise Rejected("This is a cat.")
+
+    ask = Upload(
+        ["image/*"], title="Your progress photo", help="Only your coach sees it.", max_bytes=1 << 20, check=check
+    )
+    file = ctx.ask(ask)
+    return f"{file.name}, {len(await ctx.read(file))} bytes"
+
+
+@tool
 async def get_sleep(gate: str) -> str:
     """How the user slept; takes until the gate is opened."""
     await opened(gate)
@@ -235,6 +252,8 @@ SCENES: Final[dict[str, list[Step]]] = {
     "colours": [[("colour", {})], reply],
     "seats": [[("seat", {})], reply],
     "step outside": [[("lease", {})], reply],
+    "photo": [[("photo", {})], reply],
+    "slow photo": [[("photo", {"gate": "looked"})], reply],
     "slow tool": [[("get_sleep", {"gate": NEVER})], "never said"],
     "half a text": [
         [("get_sleep", {"gate": "first"})], [("get_sleep", {"gate": "second"})], "The first half ⏸ and the second."
@@ -270,7 +289,7 @@ def fail_once() -> Said:
 
 
 model = GatedModel(repeat(play))
-agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, lease, get_sleep])
+agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, lease, photo, get_sleep])
 engine = Engine(
     agent,
     f"sqlite:///{FOLDER / 'chat.db'}",

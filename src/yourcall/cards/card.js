@@ -129,7 +129,7 @@ export class YcCard extends HTMLElement {
     const faults = handed === undefined ? (kind.faults ?? []) : [];
     if (faults.length) return this.#mark(faults);
     const answer = handed === undefined ? kind.answer : handed;
-    return this.#send((client, interrupt) => client.answer(interrupt, answer));
+    return this.#send((client, interrupt) => client.answer(interrupt, answer, kind.way));
   }
 
   #skip() {

@@ -118,9 +118,9 @@ export class Client {
   }
 
   /** @param {Interrupt} interrupt @param {any} answer @returns {Promise<{ id: string, ending: Ending }>} */
-  answer({ id, metadata }, answer) {
+  answer({ id, metadata }, answer, way = "answer") {
     const headers = { "If-Match": `"${metadata.yourcall.digest}"` }; // the question that was read, and no other
-    return this.#json("POST", at(id, "answer", "interrupts"), answer, { headers });
+    return this.#json("POST", at(id, way, "interrupts"), answer, { headers });
   }
 
   /** @param {Interrupt} interrupt @returns {Promise<{ id: string, ending: Ending }>} */
@@ -159,8 +159,9 @@ export class Client {
 
   /** @param {unknown} [body] @param {RequestInit} [init] */
   async #json(method = "", path = "", body, init) {
-    const headers = { ...init?.headers, ...(body !== undefined && { "Content-Type": "application/json" }) };
-    const response = await this.#request(method, path, { ...init, headers, body: JSON.stringify(body) });
+    const form = body instanceof FormData && body; // a file; its type is the browser's to say
+    const headers = { ...init?.headers, ...(body !== undefined && !form && { "Content-Type": "application/json" }) };
+    const response = await this.#request(method, path, { ...init, headers, body: form || JSON.stringify(body) });
     return response.json();
   }
 

@@ -2,11 +2,19 @@
 import { YcCard } from "./card.js";
 import { YcForm } from "./form.js";
 import { YcQuestions } from "./questions.js";
+import { YcUpload } from "./upload.js";
 import { YcVisit } from "./visit.js";
 
-const elements = { "yc-card": YcCard, "yc-form": YcForm, "yc-questions": YcQuestions, "yc-visit": YcVisit };
+const elements = {
+  "yc-card": YcCard,
+  "yc-form": YcForm,
+  "yc-questions": YcQuestions,
+  "yc-upload": YcUpload,
+  "yc-visit": YcVisit,
+};
+
 for (const [tag, element] of Object.entries(elements)) {
   if (!customElements.get(tag)) customElements.define(tag, element);
 }
 
-export { YcCard, YcForm, YcQuestions, YcVisit };
+export { YcCard, YcForm, YcQuestions, YcUpload, YcVisit };

@@ -92,6 +92,8 @@ export interface KindMembers {
   interrupt: Interrupt;
   /** The answer as it stands. */
   readonly answer: any;
+  /** The route of the interrupt that takes the answer, where it is another than `answer`. */
+  readonly way?: string;
   /** What the user has to mend first. */
   readonly faults?: Fault[];
   /** What the user wrote beside the answer: a skip takes it along. */
