@@ -82,8 +82,8 @@ class Visit(Ask[T], Generic[T]):
     def address(self, link: str) -> str:
         """Where the user is sent: the page, with the link that completes the visit."""
         parts = urlsplit(self.url)
-        query = [*parse_qsl(parts.query, keep_blank_values=True), (self.back, link)]
-        return urlunsplit(parts._replace(query=urlencode(query)))
+        query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != self.back]
+        return urlunsplit(parts._replace(query=urlencode([*query, (self.back, link)])))
 
 
 def signature(key: bytes, token: str, body: bytes, at: float) -> str:

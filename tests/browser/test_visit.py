@@ -42,6 +42,7 @@ def test_there_and_back(user: User, outside: Outside) -> None:
     """The chat stays where it is and goes on by itself; the page outside learns nothing of where the user was."""
     user.say("step outside")
     expect(user.card).to_contain_text("Sign the lease")
+    assert violations(user.page) == []
     tab = leave(user)
     expect(user.card.get_by_role("status")).to_have_text("Waiting for you to come back from the other page.")
     assert tab.evaluate("window.opener") is None
@@ -55,6 +56,7 @@ def test_there_and_back(user: User, outside: Outside) -> None:
     tab.get_by_role("button", name="Done").click()
     expect(tab.get_by_role("status")).to_have_text("This step is done.")
     user.reads('Noted: {"status":"signed"}')
+    expect(user.closed).not_to_contain_text("somebody else")
     tab.get_by_role("link", name="Back to the chat").click()
     expect(tab.locator("yc-card")).to_have_attribute("data-ending", "answered")
 

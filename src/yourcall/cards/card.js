@@ -116,7 +116,7 @@ export class YcCard extends HTMLElement {
       makeKind(interrupt),
       note && h("p", { class: "yc-said", dir: "auto" }, note),
       !answered && h("p", { class: "yc-aside" }, strings.endings[kind] ?? kind),
-      answered && this.#elsewhere && h("p", { class: "yc-aside" }, strings.answeredElsewhere),
+      answered && this.#elsewhere && !this.#kind?.outside && h("p", { class: "yc-aside" }, strings.answeredElsewhere),
     ));
     this.dataset.ending = kind;
     this.#kind = this.#fields = undefined;

@@ -7,7 +7,8 @@ import { strings } from "./strings.js";
 
 /** @implements {KindMembers} */
 export class YcVisit extends HTMLElement {
-  answer = undefined; // it comes by another way
+  answer = undefined;
+  outside = true;
   /** @type {Interrupt | undefined} */
   #interrupt;
   #status = h("p", { class: "yc-aside", role: "status" });

@@ -94,6 +94,8 @@ export interface KindMembers {
   readonly answer: any;
   /** The route of the interrupt that takes the answer, where it is another than `answer`. */
   readonly way?: string;
+  /** The answer never comes from this card, but from a page outside. */
+  readonly outside?: boolean;
   /** What the user has to mend first. */
   readonly faults?: Fault[];
   /** What the user wrote beside the answer: a skip takes it along. */
