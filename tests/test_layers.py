@@ -21,13 +21,14 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "words": 1, "log": 1, "trim": 1,
-    "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "events": 2,
-    "visit": 2,
-    "ports": 3,
+    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "words": 1, "scrub": 1, "log": 1,
+    "trim": 1,
+    "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "secret": 2,
+    "visit": 2, "events": 2,
+    "ports": 3, "credentials": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
-    "addressed": 6, "answers": 6, "visits": 6, "files": 6, "follow": 6, "runs": 6, "engine": 6,
+    "addressed": 6, "answers": 6, "secret_answer": 6, "visits": 6, "files": 6, "follow": 6, "runs": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "asker": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,

@@ -11,9 +11,10 @@ import pytest
 import yourcall
 
 NAMES = """
-Agent Ask Check Choose Confirm Context Conversation Declined Engine Expired Fault File FileGone Form ModelFailed
-NotAnswered OnceFailed Option OutcomeUnknown ProgrammingError Question QuestionAnswer Questions Refused Rejected
-ReplayMismatch Skipped Titles Tool ToolError Unavailable Upload Visit YourcallError ask_user make_ask_user tool
+Agent Ask Check Choose Confirm Context Conversation CredentialGone Declined Engine Expired Fault File FileGone Form
+ModelFailed NotAnswered OnceFailed Option OutcomeUnknown ProgrammingError Question QuestionAnswer Questions Refused
+Rejected ReplayMismatch Secret SecretReference SecretValue Skipped Titles Tool ToolError Unavailable Upload Visit
+YourcallError ask_user make_ask_user tool
 """.split()
 
 HEAVY = ("aiosqlite", "ag_ui", "fastapi", "starlette", "uvicorn")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from yourcall.engine import Conversation, Engine
     from yourcall.entries import File
     from yourcall.errors import (
+        CredentialGone,
         Declined,
         Expired,
         Fault,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
     from yourcall.forms import Form, Titles
     from yourcall.questions import Option, Question, QuestionAnswer, Questions
+    from yourcall.secret import Secret, SecretReference, SecretValue
     from yourcall.tools import Tool, tool
     from yourcall.upload import Upload
     from yourcall.visit import Visit
@@ -49,6 +51,7 @@ _HOMES = {
     "engine": ("Conversation", "Engine"),
     "entries": ("File",),
     "errors": (
+        "CredentialGone",
         "Declined",
         "Expired",
         "Fault",
@@ -67,6 +70,7 @@ _HOMES = {
         "YourcallError",
     ),
     "forms": ("Form", "Titles"),
+    "secret": ("Secret", "SecretReference", "SecretValue"),
     "questions": ("Option", "Question", "QuestionAnswer", "Questions"),
     "tools": ("Tool", "tool"),
     "upload": ("Upload",),
@@ -82,6 +86,7 @@ __all__ = [
     "Confirm",
     "Context",
     "Conversation",
+    "CredentialGone",
     "Declined",
     "Engine",
     "Expired",
@@ -101,6 +106,9 @@ __all__ = [
     "Refused",
     "Rejected",
     "ReplayMismatch",
+    "Secret",
+    "SecretReference",
+    "SecretValue",
     "Skipped",
     "Titles",
     "Tool",

@@ -12,10 +12,12 @@ from typing import Any, Generic, Literal
 from typing_extensions import TypeVar
 
 from yourcall.context import Context
+from yourcall.credentials import Credential
 from yourcall.decisions import OnMessage
 from yourcall.entries import Json
 from yourcall.errors import ProgrammingError
 from yourcall.ports import Model
+from yourcall.scrub import hiding
 from yourcall.tools import Tool
 from yourcall.trim import Trim
 
@@ -73,9 +75,10 @@ class Agent(Generic[D]):
 async def _holds(tool: Tool[D], ctx: Context[D]) -> bool:
     if tool.when is None:
         return True
-    try:
-        holds = tool.when(ctx)
-        return bool(await holds if inspect.isawaitable(holds) else holds)
-    except Exception:
-        log.exception("The `when` of the tool %s failed; it is not offered", tool.name)
-        return False
+    with hiding(ctx.hidden):
+        try:
+            holds = ctx.holds(tool.when) if isinstance(tool.when, Credential) else tool.when(ctx)
+            return bool(await holds if inspect.isawaitable(holds) else holds)
+        except Exception:
+            log.exception("The `when` of the tool %s failed; it is not offered", tool.name)
+            return False

@@ -127,9 +127,12 @@ def _require_json(value: object, field: str, depth: int) -> None:
             raise Unstorable(field, type(value).__name__, "What a card shows must be plain JSON.")
 
 
-def digest(ask: Ask[T], key: str) -> str:
-    """What must stay the same for an answer to be this question's answer; 128 bits of SHA-256, in hex."""
-    parts = [ask.kind, key, _without_descriptions(ask.schema()), ask.identity()]
+def digest(ask: Ask[T], key: str, hide: Callable[[Json], Json] = lambda parts: parts) -> str:
+    """What must stay the same for an answer to be this question's answer; 128 bits of SHA-256, in hex.
+
+    `hide` takes out what must not be in the log: a short secret is found again from its hash.
+    """
+    parts = hide([ask.kind, key, _without_descriptions(ask.schema()), ask.identity()])
     if ask.to is not None:  # put to somebody else, it is another question
         parts.append(ask.to)
     return hashlib.sha256(canonical(parts)).hexdigest()[:32]

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeVarTuple, get_type_hints, overload
 
 import anyio
@@ -24,9 +24,12 @@ from typing_extensions import TypeVar
 
 from yourcall import errors
 from yourcall.asks import Ask, Raw, digest, shown
+from yourcall.credentials import Credential, Credentials
 from yourcall.entries import Answered, Closed, Effect, File, Interrupt, Json, canonical
 from yourcall.log import CallLog
 from yourcall.ports import Key, Shelf
+from yourcall.scrub import Hidden
+from yourcall.secret import Secret, SecretValue
 from yourcall.tasks import Tally, to_the_end
 from yourcall.values import decode, encode
 
@@ -52,6 +55,8 @@ class Pending:
     interrupt: Interrupt
     expires_in: float | None = None
     replaces: Interrupt | None = None
+    hidden: Hidden = field(default_factory=Hidden)
+    """What the body had revealed by then: the ask's check may know it."""
 
 
 class Context(Generic[D]):
@@ -62,7 +67,7 @@ class Context(Generic[D]):
     where nobody can be asked, `ask` raises `Unavailable`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # by hand only the first few are given, the rest is the engine's
         self,
         *,
         user: str = "",
@@ -73,17 +78,22 @@ class Context(Generic[D]):
         past: CallLog | None = None,
         record: Callable[[Effect], Awaitable[None]] | None = None,
         files: Shelf | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
         self.user, self.deps = user, deps
         self.conversation_id, self.call_id = conversation_id, call_id
         self.on_skip = on_skip
         self._past, self._record, self._files = past, record, files
+        self._credentials = credentials
+        self._offered_for: Credential | None = None
         self._uses: dict[str, int] = {}
         self._unkeyed = 0
         self._taken: set[str] = set()
         self._names: set[str] = set()
         self._home: int | None = None
         self._sync = False
+        self.hidden = Hidden()
+        """What the body has revealed: whatever it says is scrubbed of it."""
         self.effects = Tally()
         """The effects in flight; a pause waits for them."""
         self.pending: Pending | None = None
@@ -130,18 +140,20 @@ class Context(Generic[D]):
             raise errors.Unavailable
         if ask.to is not None and ask.channel in ("secret", "handoff"):
             raise self._break(f"What a {ask.kind} ask brings belongs to the conversation's owner: leave `to` out.")
+        if ask.channel == "secret" and self._credentials is not None:
+            self._credentials.vault.require_keys()
         if expires_in is not None and not 0 < expires_in < math.inf:
             raise self._break("expires_in is a number of seconds above 0.")
         key, occurrence = self._place(key)
-        payload = shown(ask)  # before anything else: it names what cannot be shown
-        mark = digest(ask, key)
+        payload = self.hidden.json(shown(ask))  # before anything else: it names what cannot be shown
+        mark = digest(ask, key, self.hidden.json)
         asked = [i for i in self._past.asks if (i.key, i.occurrence) == (key, occurrence)]
         last = asked[-1] if asked else None
         ending = self._past.endings.get(last.id) if last else None
         if last is None or (ending is None and last.digest != mark) or _is_changed(ending):
             raise self._paused(self._new(ask, payload, key, occurrence, len(asked), mark, expires_in))
         if ending is None:
-            raise self._paused(Pending(ask, last))
+            raise self._paused(Pending(ask, last, hidden=self.hidden))
         if isinstance(ending, Answered) and last.digest != mark:  # an old "no" is never taken for a new "yes"
             raise self._break(
                 f"Question {key!r} is not the one that was answered. Let what varies between executions come from "
@@ -189,14 +201,14 @@ class Context(Generic[D]):
             kind=ask.kind,
             ask=payload,
             digest=mark,
-            message=ask.title,
-            schema=None if ask.payload_says_all else ask.schema(),
+            message=self.hidden.text(ask.title),
+            schema=None if ask.payload_says_all else self.hidden.json(ask.schema()),
             occurrence=occurrence,
             generation=generation,
             to=ask.to,
             channel=ask.channel,
         )
-        return Pending(ask, interrupt, expires_in, replaces=self._past.open)
+        return Pending(ask, interrupt, expires_in, replaces=self._past.open, hidden=self.hidden)
 
     def _paused(self, pending: Pending) -> errors.Paused:
         self.pending = pending
@@ -219,6 +231,60 @@ class Context(Generic[D]):
         if self._files is None:
             raise errors.Unavailable
         return self._files
+
+    # ----------------------------------------------------------------- what the user keeps with us
+
+    def reveal(self, secret: Secret) -> Awaitable[SecretValue]:
+        """The value of a secret; a user who has given none is asked for it, and the tool pauses here.
+
+        From here on, results, effects, errors and log records of this tool are scrubbed of the value. Raises what `ask`
+        raises, and `CredentialGone` where the user had given it and took it back.
+        """
+        if self._sync:
+            raise errors.ProgrammingError("ctx.reveal is awaited: make this tool an `async def`.")
+        return self._reveal(secret)
+
+    def forget(self, credential: Credential) -> Awaitable[bool]:
+        """Remove what the user gave; False if there is nothing. As an effect of `once`, it is not repeated."""
+        if self._sync:
+            raise errors.ProgrammingError("ctx.forget is awaited: make this tool an `async def`.")
+        credentials = self._kept
+        _, use = self._place(f"#forget:{credential.name}")
+        forget = functools.partial(credentials.forget, credential)
+        # Repeatable: if it was cut off, nothing was asked since, so what it removes is what was meant.
+        return self.once(f"#forget:{credential.name}:{use}", forget, repeatable=True)
+
+    def holds(self, credential: Credential) -> Awaitable[bool]:
+        """Whether the user has it. That may change between executions: let no ask depend on it."""
+        if self._sync:
+            raise errors.ProgrammingError("ctx.holds is awaited: make this tool an `async def`.")
+        return self._kept.holds(credential)
+
+    async def _reveal(self, secret: Secret) -> SecretValue:
+        self._enter("reveal")
+        key = f"#reveal:{secret.name}"
+        # What was asked here before is asked again first, whatever the vault has by now: its answer must be taken.
+        answered = self._asked_before(key) and self._ask(secret, key, None) is not None
+        opened = await self._kept.open(secret)
+        if opened is None:
+            offered = self._offered_for is not None and self._offered_for.name == secret.name
+            if answered or offered:
+                raise errors.CredentialGone(secret.name)
+            self._ask(secret, key, None)
+            raise errors.CredentialGone(secret.name)
+        value = opened.value.decode()
+        await anyio.to_thread.run_sync(self.hidden.add, value)  # a long one takes a while
+        return SecretValue(secret.name, value)
+
+    def _asked_before(self, key: str) -> bool:
+        place = (key, self._uses.get(key, 0) + 1)
+        return any((one.key, one.occurrence) == place for one in (self._past.asks if self._past else ()))
+
+    @property
+    def _kept(self) -> Credentials:
+        if self._credentials is None:
+            raise errors.Unavailable
+        return self._credentials
 
     # ----------------------------------------------------------------- effects
 
@@ -255,7 +321,7 @@ class Context(Generic[D]):
             raise self._break(f"once({name!r}) is used twice in one execution: give the second another name.")
         self._names.add(name)
         hints = _hints(fn)
-        effect = Effect(self.call_id, name, _args_digest(name, args, fn, hints), "begun")
+        effect = Effect(self.call_id, name, _args_digest(name, args, fn, hints, self.hidden), "begun")
         before = self._past.effects.get(name) if self._past else None
         if before and before.args != effect.args:
             raise self._break(
@@ -275,7 +341,7 @@ class Context(Generic[D]):
         async def perform() -> Effect:
             if before is None:
                 await self._write(effect)
-            ended = await _run_effect(effect, fn, args, hints)
+            ended = await _run_effect(effect, fn, args, hints, self.hidden)
             if not (repeatable and ended.state == "unknown"):  # that one stays begun: the next execution repeats it
                 await self._write(ended)
             return ended
@@ -317,9 +383,9 @@ class Context(Generic[D]):
         return self.broken
 
     @contextmanager
-    def at_home(self, *, sync: bool) -> Iterator[None]:
-        """The body runs in this task or thread."""
-        self._sync = sync
+    def at_home(self, *, sync: bool, offered_for: Credential | None = None) -> Iterator[None]:
+        """The body runs in this task or thread. `offered_for` is the credential that its tool was offered for."""
+        self._sync, self._offered_for = sync, offered_for
         self._home = _place_of_execution(sync)
         yield
 
@@ -358,7 +424,9 @@ def _hash(parts: Json) -> str:
 # --------------------------------------------------------------------------- one effect
 
 
-async def _run_effect(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any]) -> Effect:
+async def _run_effect(
+    begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any], hidden: Hidden
+) -> Effect:
     token = _effect.set(begun.name)
     try:
         value = await fn(*args) if _is_async(fn) else await anyio.to_thread.run_sync(functools.partial(fn, *args))
@@ -374,9 +442,18 @@ async def _run_effect(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ..
         _effect.reset(token)
     try:
         stored = encode(value, hints.get("return"), field=f"once({begun.name!r})")
-    except errors.Unstorable as error:
-        return Effect(begun.call, begun.name, begun.args, "done", error=str(error))
+        stored = _scrubbed(stored, hints, hidden)
+    except errors.YourcallError as error:
+        return Effect(begun.call, begun.name, begun.args, "done", error=hidden.text(str(error)))
     return Effect(begun.call, begun.name, begun.args, "done", stored)
+
+
+def _scrubbed(stored: Json, hints: dict[str, Any], hidden: Hidden) -> Json:
+    """Without what must not be in the log. Raises `ReplayMismatch` for a value that does not survive that."""
+    shown = hidden.json(stored)
+    if shown != stored:
+        decode(shown, hints.get("return"))
+    return shown
 
 
 def _stored(effect: Effect, hints: dict[str, Any]) -> Any:
@@ -391,11 +468,18 @@ def _stored(effect: Effect, hints: dict[str, Any]) -> Any:
             raise errors.OutcomeUnknown(effect.name)
 
 
-def _args_digest(name: str, args: tuple[Any, ...], fn: Callable[..., Any], hints: dict[str, Any]) -> str:
+def _args_digest(
+    name: str, args: tuple[Any, ...], fn: Callable[..., Any], hints: dict[str, Any], hidden: Hidden
+) -> str:
     names = [hints.get(parameter) for parameter in _parameters(fn)]
     typed = [names[i] if i < len(names) and names[i] is not None else type(arg) for i, arg in enumerate(args)]
-    stored = [encode(arg, typed[i], field=f"once({name!r}) argument {i + 1}") for i, arg in enumerate(args)]
-    return _hash(stored)
+    stored = [
+        ["secret", arg.name]
+        if isinstance(arg, SecretValue)
+        else encode(arg, typed[i], field=f"once({name!r}) argument {i + 1}")
+        for i, arg in enumerate(args)
+    ]
+    return _hash(hidden.json(stored))
 
 
 def _hints(fn: Callable[..., Any]) -> dict[str, Any]:

@@ -24,16 +24,19 @@ from yourcall.addressed import Addressees, MayAnswer, by
 from yourcall.agent import Agent
 from yourcall.answers import FormAnswer, Given
 from yourcall.asks import Ask
+from yourcall.credentials import Credentials
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
 from yourcall.files import Files
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
-from yourcall.ports import Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Store
+from yourcall.ports import Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Slot, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
+from yourcall.scrub import Hidden, hiding
+from yourcall.secret_answer import SecretAnswer, trying
 from yourcall.tasks import Tally, to_the_end
 
 log = logging.getLogger("yourcall")
@@ -86,7 +89,7 @@ class Engine(Generic[D]):
         self._bus = bus
         self._addressees = Addressees(store, may_answer)
         self._files = open_files(store, blobs)
-        self._runs = Runs(agent, store, bus, deps, self._carry_on, self._files)
+        self._runs = Runs(agent, store, self.vault, bus, deps, self._carry_on, self._files)
         self._sweep_every = sweep_every
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
         self._misses: dict[str, None] = {}
@@ -210,13 +213,29 @@ class Engine(Generic[D]):
             case ending:
                 raise refusal(ending)
 
+    async def answer_secret(
+        self, interrupt_id: str, value: str, *, user: str, digest: str | None = None
+    ) -> Answered | Closed:
+        """As `answer`, for a `Secret`: the value goes into the vault, and the log gets a reference to it.
+
+        Raises `TooManyAttempts` after five values in ten minutes that were refused, and `WrongChannel` for a question
+        of another kind.
+        """
+        found = await self.find(interrupt_id, user=user)
+        if found.interrupt.channel != "secret":
+            raise errors.WrongChannel(found.interrupt.channel)
+        given = SecretAnswer(interrupt_id, value, Credentials(self.vault, found.key.owner, found.key.id))
+        async with trying(self.store.attempts, interrupt_id):
+            return await self.take(interrupt_id, given, user=user, digest=digest)
+
     async def live(self, interrupt_id: str, *, user: str) -> tuple[Found, Ask[Any]]:
         """An open question, as today's code asks it. Raises as `answer` does."""
         found = await self.find(interrupt_id, user=user)
         if found.ending is not None:
             raise refusal(found.ending)
         async with self._probing(found.interrupt.call_id, found.key):
-            return found, await self._live(await self._in_time(found), found.interrupt)
+            ask, _ = await self._live(await self._in_time(found), found.interrupt)
+            return found, ask
 
     async def _in_time(self, found: Found) -> Record:
         """The log that a question is in, before its time is over."""
@@ -231,9 +250,10 @@ class Engine(Generic[D]):
         interrupt = found.interrupt
         async with self._probing(interrupt.call_id, found.key):
             record = await self._in_time(found)
-            ask = await self._live(record, interrupt)
+            ask, hidden = await self._live(record, interrupt)
             try:
-                value = await accept(ask, await given.read(ask))
+                with hiding(hidden):
+                    value = await accept(ask, await given.read(ask))
             except errors.Declined as no:
                 declined = Closed(interrupt.id, interrupt.call_id, "declined", no.note, who, given.mark)
                 await self.write(record, lambda log, now: [declined])
@@ -242,8 +262,8 @@ class Engine(Generic[D]):
             answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who)
             await self.write(record, lambda log, now: [answered], keep=drafts)
 
-    async def _live(self, record: Record, interrupt: Interrupt) -> Ask[Any]:
-        """The open ask as today's code makes it: the body is executed up to it, and nothing is written.
+    async def _live(self, record: Record, interrupt: Interrupt) -> tuple[Ask[Any], Hidden]:
+        """The open ask as today's code makes it, and what its body has revealed: it is executed, nothing is written.
 
         Raises `Changed` where the body asks something else now: another question takes the place of the old one;
         where it comes to no such question twice in a row, the call is closed.
@@ -261,7 +281,12 @@ class Engine(Generic[D]):
         except Exception:
             log.exception("The deps for the check of an answer could not be made")
             raise errors.CheckFailed from None
-        pending = await probe(tool, contexts(one, None), one.call.args, interrupt)
+        try:
+            pending = await probe(tool, contexts(one, None), one.call.args, interrupt)
+        except errors.CredentialGone as lost:
+            reason = str(lost)
+            await self.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", reason))
+            raise errors.Closed("unavailable") from None
         if pending is None:
             await self._missed(record, interrupt)
             raise errors.Changed
@@ -269,7 +294,7 @@ class Engine(Generic[D]):
         if pending.interrupt.id != interrupt.id:
             await self.write(record, lambda log, now: ask(log, now, pending, self.agent))
             raise errors.Changed
-        return pending.ask
+        return pending.ask, pending.hidden
 
     async def _missed(self, record: Record, interrupt: Interrupt) -> None:
         if interrupt.id in self._misses:
@@ -319,6 +344,19 @@ class Engine(Generic[D]):
                 raise errors.Closed("expired")
             case other:
                 raise refusal(other)
+
+    # ----------------------------------------------------------------- credentials
+
+    async def credentials(self, *, user: str) -> Sequence[Slot]:
+        """What the user has given to be kept: names, never values; `conversation` is `"*"` for all of them."""
+        return await self.vault.names(user)
+
+    async def forget(self, name: str, *, user: str) -> None:
+        """Remove what the user gave under this name, in all conversations; tools that need it are hidden from the next
+        step on. Raises `NotFound` if there is nothing."""
+        slots = [slot for slot in await self.vault.names(user) if slot.name == name]
+        if not any([await self.vault.forget(slot) for slot in slots]):
+            raise errors.NotFound("credential")
 
     # ----------------------------------------------------------------- reading and writing
 
@@ -443,6 +481,10 @@ class Conversation(Generic[D]):
     async def answer(self, interrupt_id: str, payload: Json, *, digest: str | None = None) -> Answered | Closed:
         """As `Engine.answer`, for this conversation's user."""
         return await self._engine.answer(interrupt_id, payload, user=self.key.owner, digest=digest)
+
+    async def answer_secret(self, interrupt_id: str, value: str, *, digest: str | None = None) -> Answered | Closed:
+        """As `Engine.answer_secret`, for this conversation's user."""
+        return await self._engine.answer_secret(interrupt_id, value, user=self.key.owner, digest=digest)
 
     async def skip(self, interrupt_id: str, note: str | None = None) -> Closed:
         """As `Engine.skip`, for this conversation's user."""

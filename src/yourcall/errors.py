@@ -32,7 +32,8 @@ BaseException, so that no `except Exception` of a tool or a library swallows it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -247,7 +248,9 @@ class TooManyAttempts(Refused):
 
     def __init__(self, after: float) -> None:
         self.after = after
-        super().__init__("Too many tries. Wait a few minutes, then try again.")
+        minutes = math.ceil(after / 60)
+        when = f"{minutes} minutes" if minutes > 1 else "a minute"
+        super().__init__(f"Too many tries. Try again in {when}.")
 
 
 class FileTooLarge(Refused):
@@ -327,6 +330,11 @@ class Rejected(Refused):
         self.faults = tuple(faults) or (Fault(f"/{field}" if field else "", message, "rejected"),)
         self.slug = self.faults[0].slug
         super().__init__(message or self.faults[0].message)
+
+    def without(self, hide: Callable[[str], str]) -> Rejected:
+        """The same, in words that went through `hide`."""
+        faults = [Fault(hide(one.pointer), hide(one.message), one.slug) for one in self.faults]
+        return Rejected(hide(str(self)), faults=faults)
 
 
 class CheckFailed(Refused):

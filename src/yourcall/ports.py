@@ -120,6 +120,23 @@ class Appended(Enum):
     """The client's message id is in the log already."""
 
 
+class Attempts(Protocol):
+    """Counts tries at questions whose answers can be guessed; it outlives a restart, and all processes see it."""
+
+    async def begin(self, interrupt_id: str) -> int:
+        """Count a try, before it is looked at; returns its id.
+
+        Raises `TooManyAttempts` if `MAX_ATTEMPTS` at this question count already in the last `ATTEMPT_SECONDS`.
+        """
+
+    async def forgive(self, attempt: int) -> None:
+        """It was not a wrong one: count it no more."""
+
+
+MAX_ATTEMPTS: Final = 5
+ATTEMPT_SECONDS: Final = 600.0
+
+
 class Store(Protocol):
     """Durable logs. Every method that takes a key or an owner sees only that owner's conversations."""
 
@@ -130,6 +147,10 @@ class Store(Protocol):
     @property
     def files(self) -> FileRows:
         """What is stored of files beside the logs."""
+
+    @property
+    def attempts(self) -> Attempts:
+        """The tries at the questions of these logs."""
 
     async def open(self) -> None:
         """Connect and bring the schema up to date."""

@@ -6,6 +6,7 @@ the open ask, so that an answer can be parsed and checked by the live ask before
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from yourcall import errors
 from yourcall.asks import Ask, Check
 from yourcall.context import Context, Pending
 from yourcall.entries import Interrupt, Json, Status, storable
+from yourcall.scrub import hiding, shown
 from yourcall.tasks import cancelled_from_above, leaves, not_to_keep
 from yourcall.tools import Tool
 
@@ -43,6 +45,8 @@ class Returned:
     status: Status = "ok"
     broke: bool = False
     """It raised something that is neither an ending nor a word to the model."""
+    gone: str = ""
+    """The credential that the user has taken back, if that is how it ended."""
 
 
 Landing: TypeAlias = Returned | Pending
@@ -50,6 +54,14 @@ Landing: TypeAlias = Returned | Pending
 
 async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
     """Execute the tool's body from the top. Raises `Stale`, and cancellation; all else becomes a landing."""
+    with hiding(ctx.hidden):
+        landed = await _landed(tool, ctx, args)
+    if isinstance(landed, Returned):
+        return dataclasses.replace(landed, content=ctx.hidden.json(landed.content))
+    return landed
+
+
+async def _landed(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
     raised = False
     try:
         landed = Returned(await tool.invoke(ctx, tool.parse(args)))
@@ -83,6 +95,8 @@ def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returne
             return _error(f"{tool.name} failed.")
         case errors.NotAnswered():
             return _unanswered(leaf, ctx.on_skip)
+        case errors.CredentialGone(name=name):
+            return dataclasses.replace(_error(str(leaf)), gone=name)
         case errors.YourcallError():
             return _error(str(leaf))
     log.error("The tool %s failed", tool.name, exc_info=error)
@@ -108,7 +122,8 @@ async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interr
     """The ask at which the body stands now, if it stands where the interrupt was recorded; None if it does not.
 
     Another question at the same place is the caller's to see: its digest differs. Raises `CheckFailed` if the body
-    broke on its way, as it may when a service that it needs is down: that says nothing of the question.
+    broke on its way, as it may when a service that it needs is down: that says nothing of the question; and
+    `CredentialGone` if the user took back what it needs to get there.
     """
     landed: Landing | None = None
 
@@ -122,6 +137,8 @@ async def probe(tool: Tool[Any], ctx: Context[Any], args: str, interrupt: Interr
     match landed:
         case Returned(broke=True):
             raise errors.CheckFailed
+        case Returned(gone=name) if name:
+            raise errors.CredentialGone(name)
         case Pending() if _same_place(landed.interrupt, interrupt):
             return landed
     return None
@@ -138,8 +155,10 @@ async def accept(ask: Ask[T], payload: Json) -> T:
         if ask.check is not None:
             await _checked(ask.check, value)
         return value
-    except (errors.Rejected, errors.Declined):
+    except errors.Declined:
         raise
+    except errors.Rejected as refusal:
+        raise refusal.without(shown) from None
     except BaseException as error:  # whatever it was, also a stray cancel or `sys.exit`: the question stays open
         if not_to_keep(error):
             raise

@@ -17,11 +17,12 @@ from typing_extensions import TypeVar
 from yourcall import errors
 from yourcall.agent import Agent
 from yourcall.context import Context
+from yourcall.credentials import Credentials
 from yourcall.entries import Effect, Stopped
 from yourcall.events import Delta, Event
 from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
-from yourcall.ports import Bus, Key, Reads, Shelf, Store, nothing_kept
+from yourcall.ports import Bus, Key, Reads, Shelf, Store, Vault, nothing_kept
 from yourcall.record import LEASE_SECONDS, Record
 from yourcall.tasks import Tally, leaves, not_to_keep
 
@@ -37,12 +38,13 @@ class Runs(Generic[D]):
         self,
         agent: Agent[D],
         store: Store,
+        vault: Vault,
         bus: Bus,
         deps: Any,
         carry_on: Callable[[Key], Awaitable[None]],
         files: Shelf | None = None,
     ) -> None:
-        self._agent, self._store, self._bus = agent, store, bus
+        self._agent, self._store, self._vault, self._bus = agent, store, vault, bus
         self._deps, self._carry_on, self._files = deps, carry_on, files
         self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
         self.going_on = Tally()
@@ -140,6 +142,8 @@ class Runs(Generic[D]):
             deps = deps(key.owner, key.id)
             deps = await deps if inspect.isawaitable(deps) else deps
 
+        credentials = Credentials(self._vault, key.owner, key.id)
+
         def context(past: CallLog | None, record: Callable[[Effect], Awaitable[None]] | None) -> Context[D]:
             return Context(
                 user=key.owner,
@@ -150,6 +154,7 @@ class Runs(Generic[D]):
                 past=past,
                 record=record,
                 files=self._files,
+                credentials=credentials,
             )
 
         return context

@@ -22,6 +22,7 @@ from typing_extensions import TypeVar
 
 from yourcall import errors
 from yourcall.context import Context
+from yourcall.credentials import Credential
 from yourcall.entries import Json, compact, storable
 from yourcall.ports import ToolSpec
 
@@ -30,8 +31,9 @@ D2 = TypeVar("D2")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-When: TypeAlias = Callable[[Context[Any]], bool | Awaitable[bool]]
-"""Whether a tool is offered to the model at a step. Asked before each step, with a context that cannot ask."""
+When: TypeAlias = Callable[[Context[Any]], bool | Awaitable[bool]] | Credential
+"""Whether a tool is offered to the model at a step: while the user has a credential, or by a function, which is asked
+before each step with a context that cannot ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Tool(Generic[D]):
         """Whether its body may be executed again after a crash: it knows of re-execution, or is idempotent."""
         return self.takes_context or self.idempotent
 
+    @property
+    def offered_for(self) -> Credential | None:
+        """The credential without which it is not offered."""
+        return self.when if isinstance(self.when, Credential) else None
+
     def parse(self, args: str) -> dict[str, Any]:
         """The model's JSON as the function's arguments. Raises `ToolError`, in words that let the model mend it."""
         try:
@@ -75,14 +82,14 @@ class Tool(Generic[D]):
         """Run the body from the top; what it returns, as the model reads it: text or JSON."""
         call = functools.partial(self.fn, *([ctx] if self.takes_context else []), **arguments)
         if inspect.iscoroutinefunction(self.fn):
-            with ctx.at_home(sync=False):
+            with ctx.at_home(sync=False, offered_for=self.offered_for):
                 value = await call()
         else:
             value, error = await anyio.to_thread.run_sync(_in_thread, ctx, call, abandon_on_cancel=True)
             if error is not None:
                 raise error
             if inspect.isawaitable(value):  # an `async def` behind a plain wrapper
-                with ctx.at_home(sync=False):
+                with ctx.at_home(sync=False, offered_for=self.offered_for):
                     value = await value
         return _readable(self.name, value)
 
@@ -134,9 +141,10 @@ def tool(
 ) -> Any:
     """Make a tool of a typed function; its docstring tells the model what it does.
 
-    `name` is the function's own by default. `when` offers it only at some steps. `hold=True` makes it wait for the
-    other calls of its step, and not run at all if one of those asked the user. `idempotent=True` says that it may
-    be executed again after a crash. Raises `ProgrammingError` for a signature that no model could fill.
+    `name` is the function's own by default. `when` offers it only at some steps, or while the user has a credential.
+    `hold=True` makes it wait for the other calls of its step, and not run at all if one of those asked the user.
+    `idempotent=True` says that it may be executed again after a crash. Raises `ProgrammingError` for a signature that
+    no model could fill.
     """
     frame = inspect.currentframe()
     scope = dict(frame.f_back.f_locals) if frame and frame.f_back else {}

@@ -17,7 +17,7 @@ from typing import Any, Final
 import anyio
 
 from tests.browser.corpus import HOSTILE, LABELS
-from yourcall import Agent, Ask, Context, Engine, Fault, File, ModelFailed, Rejected, Upload, Visit, tool
+from yourcall import Agent, Ask, Context, Engine, Fault, File, ModelFailed, Rejected, Secret, Upload, Visit, tool
 from yourcall.entries import Json
 from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
@@ -118,6 +118,22 @@ class Measure(Ask[Json]):
         if answer["height"] == 100:
             raise Rejected("Nobody is exactly 100 cm tall.", field="height")
         return answer
+
+
+async def accepts(key: str) -> None:
+    """Takes what begins with `hevy-`, and repeats what it refuses."""
+    if not key.startswith("hevy-"):
+        raise Rejected(f"Hevy did not accept {key}.")
+
+
+HEVY = Secret("hevy", "Hevy API key", "You find it in the app, under Settings → API.", check=accepts)
+
+
+@tool
+def connect_hevy(ctx: Context) -> str:
+    """Ask for the key."""
+    ctx.ask(HEVY)
+    return "The user has set up Hevy access."
 
 
 class Colour(Ask[str]):
@@ -246,6 +262,7 @@ SCENES: Final[dict[str, list[Step]]] = {
     "expiring": [asks(WHEN, seconds=0.5), reply],
     "held up": [[*asks(WHEN), *asks(HOW_OFTEN), ("get_sleep", {"gate": NEVER})], "never said"],
     "side by side": [[*asks(WHEN), *asks(HOW_OFTEN), ("get_sleep", {"gate": "sleep"})], "Both noted."],
+    "secret": [[("connect_hevy", {})], reply],
     "raw": [[("raw", {"reason": {"service": "billing", "change": "2.14"}})], reply],
     "raw questions": [[("raw", {"reason": {"questions": [{"question": "Go?", "options": ["Now", "Later"]}]}})], reply],
     "measures": [[("measure", {})], reply],
@@ -289,7 +306,7 @@ def fail_once() -> Said:
 
 
 model = GatedModel(repeat(play))
-agent = Agent[Any](model, tools=[ask, raw, measure, colour, seat, lease, photo, get_sleep])
+agent = Agent[Any](model, tools=[ask, connect_hevy, raw, measure, colour, seat, lease, photo, get_sleep])
 engine = Engine(
     agent,
     f"sqlite:///{FOLDER / 'chat.db'}",

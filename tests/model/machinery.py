@@ -154,6 +154,10 @@ class GatedStore:
     def files(self) -> Any:
         return Ungated(self._real.files, self._gates)
 
+    @property
+    def attempts(self) -> Any:
+        return Ungated(self._real.attempts, self._gates)
+
     async def leave(self) -> None:
         """What the system does for a process that has ended: its connection is closed."""
         await self._gates.real(self._real.close())

@@ -20,6 +20,7 @@ from yourcall import context, log, loop, record, runs, tools
 from yourcall.entries import Body, Closed, Effect, Json, Result, Stopped, User
 from yourcall.errors import Stale
 from yourcall.ports import Key
+from yourcall.scrub import Hidden
 
 Patch: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 
@@ -100,7 +101,9 @@ def _once_shows_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
     run_effect, stored = context._run_effect, context._stored
     originals: dict[int, tuple[Effect, Any, BaseException | None]] = {}
 
-    async def run(begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any]) -> Effect:
+    async def run(
+        begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any], hidden: Hidden
+    ) -> Effect:
         outcome: list[Any] = [None, None]
 
         async def watched(*given: Any) -> Any:
@@ -113,7 +116,7 @@ def _once_shows_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise
             return outcome[0]
 
-        ended = await run_effect(begun, watched, args, hints)
+        ended = await run_effect(begun, watched, args, hints, hidden)
         originals[id(ended)] = (ended, outcome[0], outcome[1])
         return ended
 

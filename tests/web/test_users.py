@@ -29,6 +29,8 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "red"}),
     ("POST", "/interrupts/{interrupt}/answer", {"pick": "never offered"}),
     ("POST", "/interrupts/{interrupt}/skip", {"note": "forged"}),
+    ("POST", "/interrupts/{interrupt}/secret", {"value": "forged"}),
+    ("DELETE", "/credentials/{credential}", None),
     ("POST", "/interrupts/{interrupt}/files", {}),
     ("GET", "/interrupts/{interrupt}/visit", None),
     ("GET", "/conversations/{conversation}/files/1", None),
@@ -42,6 +44,7 @@ OTHERS: list[tuple[str, str, Any]] = [
     ("POST", "/files", {}),
     ("GET", "/visits/x", None),
     ("POST", "/returns/x", {}),
+    ("GET", "/credentials", None),
     ("GET", "/about", None),
     ("POST", "/agui", {"threadId": "t", "runId": "r", "messages": []}),
 ]
@@ -64,7 +67,8 @@ async def waiting(user: User) -> dict[str, str]:
     conversation = await user.create()
     await user.say(conversation, "Paint it")
     await user.settled(conversation)
-    return {"conversation": conversation, "interrupt": (await user.open(conversation))[0]["id"]}
+    interrupt = (await user.open(conversation))[0]["id"]
+    return {"conversation": conversation, "interrupt": interrupt, "credential": "hevy"}
 
 
 NOBODYS: list[tuple[str, str]] = [("GET", "/cards/{name:path}"), ("POST", "/visits/x")]
@@ -88,6 +92,7 @@ def _named(path: str) -> str:
         ("/interrupts/{id}", "/interrupts/{interrupt}"),
         ("/files/{file}", "/files/1"),
         ("/{token}", "/x"),
+        ("/credentials/{name}", "/credentials/{credential}"),
     ):
         path = path.replace(ours, theirs)
     return path
@@ -98,7 +103,7 @@ async def test_what_is_somebody_else_s_is_not_there(users: tuple[User, User]) ->
     ada, bob = users
     hers = await waiting(ada)
     before = await ada.snapshot(hers["conversation"])
-    unknown = {"conversation": "0" * 32, "interrupt": "0" * 32}
+    unknown = dict.fromkeys(hers, "0" * 32)
     for method, path, body in ROUTES:
         answers = [await bob.request(method, path.format(**ids), json=body) for ids in (hers, unknown)]
         foreign, nowhere = answers
@@ -143,7 +148,7 @@ async def test_an_id_that_cannot_be_one_is_not_there(users: tuple[User, User], e
     for odd in ("\x00", "a\x00b", "\n", "x" * 300):
         await engine.conversation(odd, user="ada").create()
     for method, path, body in ROUTES:
-        response = await ada.request(method, path.format(conversation=id, interrupt=id), json=body)
+        response = await ada.request(method, path.format(conversation=id, interrupt=id, credential=id), json=body)
         assert response.status_code in (404, 405), (path, response.text)
 
 
@@ -152,7 +157,7 @@ async def test_nobody_gets_nothing(users: tuple[User, User], method: str, path: 
     """Not signed in: 401, and how to do it."""
     ada, _ = users
     async with httpx.AsyncClient(base_url=ada.base_url) as nobody:
-        response = await nobody.request(method, path.format(conversation="x", interrupt="x"), json=body)
+        response = await nobody.request(method, path.format(conversation="x", interrupt="x", credential="x"), json=body)
     assert response.status_code == 401
     assert response.headers["www-authenticate"] == "Bearer"
     assert response.json() == {

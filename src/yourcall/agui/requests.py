@@ -10,7 +10,7 @@ from ag_ui import core
 
 from yourcall.agui.wire import Known, faults, messages
 from yourcall.entries import Interrupt, Json, User, canonical
-from yourcall.errors import Busy, CheckFailed, Fault, NotFound, Refused, Rejected
+from yourcall.errors import Busy, CheckFailed, Fault, NotFound, Refused, Rejected, WrongChannel
 from yourcall.faults import ID_RULE, is_id
 from yourcall.log import Log
 
@@ -136,7 +136,7 @@ async def _answer(
         taken.recorded += 1
     except Busy:
         raise  # the same answers may be sent again: those that were taken are recognised
-    except (Rejected, CheckFailed) as refusal:
+    except (Rejected, CheckFailed, WrongChannel) as refusal:
         taken.errors[entry.interrupt_id] = faults(refusal)
     except Refused as refusal:
         taken.warnings.append(_warning(refusal, interruptId=entry.interrupt_id))

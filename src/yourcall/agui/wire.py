@@ -203,6 +203,8 @@ def _shown(kind: str, stored: Json) -> Json:
 def _schema(ask: entries.Interrupt) -> Json:
     """JSON Schema of the answer, for whoever draws a form of their own; None where anything is an answer."""
     match ask:
+        case entries.Interrupt(channel="secret" | "upload" | "handoff"):
+            return None  # a schema would invite a client to send it in the open
         case entries.Interrupt(schema=dict(schema)):
             return schema
         case entries.Interrupt(kind="questions"):

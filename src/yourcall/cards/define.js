@@ -2,6 +2,7 @@
 import { YcCard } from "./card.js";
 import { YcForm } from "./form.js";
 import { YcQuestions } from "./questions.js";
+import { YcSecret } from "./secret.js";
 import { YcUpload } from "./upload.js";
 import { YcVisit } from "./visit.js";
 
@@ -9,6 +10,7 @@ const elements = {
   "yc-card": YcCard,
   "yc-form": YcForm,
   "yc-questions": YcQuestions,
+  "yc-secret": YcSecret,
   "yc-upload": YcUpload,
   "yc-visit": YcVisit,
 };
@@ -17,4 +19,4 @@ for (const [tag, element] of Object.entries(elements)) {
   if (!customElements.get(tag)) customElements.define(tag, element);
 }
 
-export { YcCard, YcForm, YcQuestions, YcUpload, YcVisit };
+export { YcCard, YcForm, YcQuestions, YcSecret, YcUpload, YcVisit };

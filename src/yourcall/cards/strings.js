@@ -41,6 +41,9 @@ export const strings = {
   atMost: "At most",
   sending: "Sending",
   notJson: "This is not valid JSON.",
+  askedBy: "Asked by",
+  sealing: "It is kept sealed: the assistant never sees it.",
+  sealed: "Kept sealed. The assistant never saw it.",
   check: "Please check the marked answers.",
   unreachable: "The server could not be reached. Nothing is lost: try again.",
   /** @type {Record<string, string>} */

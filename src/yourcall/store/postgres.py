@@ -12,6 +12,7 @@ from psycopg.errors import UniqueViolation
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
 from yourcall.store import postgres_files, postgres_sealed
+from yourcall.store.postgres_attempts import PostgresAttempts
 from yourcall.store.postgres_files import PostgresFiles
 from yourcall.store.postgres_pool import CONNECTIONS, NOW, Connection, PostgresPool
 from yourcall.store.postgres_sealed import PostgresSealed
@@ -102,6 +103,7 @@ class PostgresStore:
         self.pool = PostgresPool(url, clock=clock, connections=connections)
         self.sealed = PostgresSealed(self.pool)
         self.files = PostgresFiles(self.pool)
+        self.attempts = PostgresAttempts(self.pool)
 
     async def open(self) -> None:
         await self.pool.open()

@@ -13,6 +13,7 @@ import aiosqlite
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
 from yourcall.store import sqlite_files, sqlite_sealed
+from yourcall.store.sqlite_attempts import SQLiteAttempts
 from yourcall.store.sqlite_file import SQLiteFile
 from yourcall.store.sqlite_files import SQLiteFiles
 from yourcall.store.sqlite_sealed import SQLiteSealed
@@ -74,6 +75,7 @@ class SQLiteStore:
         self.file = SQLiteFile(path, clock=clock)
         self.sealed = SQLiteSealed(self.file)
         self.files = SQLiteFiles(self.file)
+        self.attempts = SQLiteAttempts(self.file)
         self._clock = clock
 
     async def open(self) -> None:

@@ -182,6 +182,25 @@ FILE_CONTENT: Final[dict[str, Any]] = {
         }
     },
 }
+SECRET: Final[dict[str, Any]] = {
+    "openapi_extra": _body(_object("value", value=_TEXT | {"format": "password", "writeOnly": True}))
+    | {"parameters": [{"name": "If-Match", "in": "header", "schema": _TEXT}]},
+    "responses": _ENDED,
+}
+CREDENTIALS: Final[dict[str, Any]] = {
+    "responses": {
+        200: _json(
+            "What the user has given to be kept; never a value.",
+            _object(
+                "credentials",
+                credentials={
+                    "type": "array",
+                    "items": _object("name conversation", name=_ID, conversation=_NULL_TEXT),
+                },
+            ),
+        )
+    }
+}
 AGUI: Final[dict[str, Any]] = {
     "openapi_extra": _body({"type": "object", "description": "AG-UI's RunAgentInput."}),
     "responses": {200: _STREAM},

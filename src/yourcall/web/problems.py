@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from starlette.responses import Response
 
 from yourcall import agui
 from yourcall.entries import Json
-from yourcall.errors import Busy, Fault, Refused, Rejected
+from yourcall.errors import Busy, Fault, Refused, Rejected, TooManyAttempts
 
 log = logging.getLogger("yourcall")
 
@@ -163,6 +164,8 @@ def _headers(refusal: Refused) -> dict[str, str]:
             return {"WWW-Authenticate": challenge}
         case Busy():
             return {"Retry-After": RETRY_AFTER}
+        case TooManyAttempts(after=after):
+            return {"Retry-After": str(math.ceil(after))}
         case _:
             return {}
 

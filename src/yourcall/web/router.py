@@ -18,6 +18,7 @@ from yourcall.engine import Engine
 from yourcall.web import openapi
 from yourcall.web.assets import Assets
 from yourcall.web.conversations import Conversations
+from yourcall.web.credentials import Credentials
 from yourcall.web.files import FileRoutes
 from yourcall.web.inbox import Inbox
 from yourcall.web.interrupts import Interrupts
@@ -25,6 +26,7 @@ from yourcall.web.origins import Origins
 from yourcall.web.pages import PageRoute
 from yourcall.web.problems import JsonResponse, Route
 from yourcall.web.runs import Runs
+from yourcall.web.secrets import Secrets
 from yourcall.web.sse import HEARTBEAT
 from yourcall.web.streams import Streams
 from yourcall.web.users import signed_in
@@ -54,6 +56,7 @@ def create_router(
     about = {"name": title, "standIn": notice, "suggestions": list(suggestions)}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
     inbox, visits = Inbox(engine), Visits(engine, home)
+    secrets, credentials = Secrets(engine), Credentials(engine)
     files, runs, assets = FileRoutes(engine), Runs(engine, streams), Assets()
 
     async def tell(request: Request) -> Response:
@@ -78,6 +81,9 @@ def create_router(
         ("GET", "/interrupts/{id}", inbox.read, openapi.INTERRUPT),
         ("POST", "/interrupts/{id}/answer", interrupts.answer, openapi.ANSWER),
         ("POST", "/interrupts/{id}/skip", interrupts.skip, openapi.SKIP),
+        ("POST", "/interrupts/{id}/secret", secrets.enter, openapi.SECRET),
+        ("GET", "/credentials", credentials.list, openapi.CREDENTIALS),
+        ("DELETE", "/credentials/{name}", credentials.delete, openapi.DELETE),
         ("POST", "/interrupts/{id}/files", files.answer, openapi.FILE_ANSWER),
         ("POST", "/files", files.send, openapi.FILE),
         ("GET", "/conversations/{id}/files/{file}", files.read, openapi.FILE_CONTENT),
