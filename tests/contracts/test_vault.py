@@ -107,7 +107,9 @@ async def test_what_was_there_before_goes_with_the_same_append(store: Store, vau
     assert await rows(store) == [version]
 
 
-@pytest.mark.parametrize("how", ["unknown", "swept", "kept before", "another user's", "another conversation's"])
+@pytest.mark.parametrize(
+    "how", ["unknown", "swept", "kept already", "replaced since", "another user's", "another conversation's"]
+)
 async def test_a_draft_that_is_not_there_appends_nothing(
     store: Store, vault: SealedVault, clock: Clock, how: str
 ) -> None:
@@ -116,18 +118,19 @@ async def test_a_draft_that_is_not_there_appends_nothing(
     await store.append(Key("ada", "c2"), 0, [], Row())
     owner, scope = ("bob", "*") if "user" in how else ("ada", "c2" if "conversation" in how else "*")
     draft = Draft("sealed", "none") if how == "unknown" else await vault.draft(Slot(owner, "hevy", scope), b"x")
-    if how == "kept before":
+    if how in ("kept already", "replaced since"):
         await kept(store, draft)
+    if how == "replaced since":
         await put(store, vault, HEVY, b"before")
     if how == "swept":
         clock.now += 3_600
         await vault.sweep()
-    log = await store.load(CHAT, after=0)
+    log, before = await store.load(CHAT, after=0), await value(vault)
     other = await vault.draft(Slot("ada", "other"), b"y")
     with pytest.raises(Busy):
         await kept(store, other, draft)
     assert await store.load(CHAT, after=0) == log
-    assert await value(vault) == b"before"
+    assert await value(vault) == before is not None
     assert not await vault.holds(Slot("ada", "other"))
 
 

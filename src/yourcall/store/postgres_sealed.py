@@ -9,8 +9,11 @@ from yourcall.errors import Busy, NotFound
 from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
 from yourcall.store.postgres_pool import NOW, Connection, PostgresPool
 
-_SCOPE: Final = "coalesce((SELECT c.id FROM conversation c WHERE c.key = sealed.conversation), '*')"
-_COLUMNS: Final = f"id, owner, name, {_SCOPE}, wrapped_by, wrapped, value"
+_SCOPE: Final = """
+CASE WHEN conversation IS NULL THEN '*' ELSE
+    (SELECT c.id FROM conversation c WHERE c.key = sealed.conversation AND c.owner = sealed.owner) END
+"""
+_COLUMNS: Final = f"id, owner, name, {_SCOPE} AS scope, wrapped_by, wrapped, value"
 _SLOT: Final = f"kept = 1 AND owner = %(owner)s AND name = %(name)s AND {_SCOPE} = %(conversation)s"
 _PLACE: Final = "SELECT key FROM conversation WHERE owner = %(owner)s AND id = %(conversation)s FOR KEY SHARE"
 _ALONE: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%(owner)s || chr(10) || %(name)s, 0))"

@@ -11,8 +11,11 @@ from yourcall.errors import Busy, NotFound
 from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
 from yourcall.store.sqlite_file import SQLiteFile
 
-_SCOPE: Final = "coalesce((SELECT c.id FROM conversation c WHERE c.key = sealed.conversation), '*')"
-_COLUMNS: Final = f"id, owner, name, {_SCOPE}, wrapped_by, wrapped, value"
+_SCOPE: Final = """
+CASE WHEN conversation IS NULL THEN '*' ELSE
+    (SELECT c.id FROM conversation c WHERE c.key = sealed.conversation AND c.owner = sealed.owner) END
+"""
+_COLUMNS: Final = f"id, owner, name, {_SCOPE} AS scope, wrapped_by, wrapped, value"
 _SLOT: Final = f"kept = 1 AND owner = ? AND name = ? AND {_SCOPE} = ?"
 _INSERT: Final = """
 INSERT INTO sealed (id, owner, name, conversation, kept, made_at, wrapped_by, wrapped, value)
