@@ -164,6 +164,11 @@ MESSAGE = {
 FUNCTION = {"type": "function_call", "id": "f", "call_id": "c", "name": "ask", "arguments": '{"what":', "status": "x"}
 CUT_CALL = {"id": "c", "name": "ask", "arguments": '{"what":'}
 CLAUDE, GPT, RESPONSES = PROVIDERS
+TOO_MANY = Reply(status=429, body={"type": "error", "error": {"type": "rate_limit_error", "message": "4242"}})
+NO_QUOTA = Reply(
+    status=429,
+    body={"error": {"type": "insufficient_quota", "code": "insufficient_quota", "message": "4242", "param": None}},
+)
 
 
 def broken(reply: Reply) -> Reply:
@@ -200,6 +205,11 @@ ENDS = [
         responses([MESSAGE], "failed", error={"code": "server_error", "message": "4242"}),
         True, "busy", id="failed: Responses",
     ),
+    pytest.param(CLAUDE, TOO_MANY, True, "busy", id="429 without Retry-After: Anthropic"),
+    pytest.param(GPT, TOO_MANY, True, "busy", id="429 without Retry-After: Chat"),
+    pytest.param(RESPONSES, TOO_MANY, True, "busy", id="429 without Retry-After: Responses"),
+    pytest.param(GPT, NO_QUOTA, False, "quota", id="no quota: Chat"),
+    pytest.param(RESPONSES, NO_QUOTA, False, "quota", id="no quota: Responses"),
 ]  # fmt: skip
 
 

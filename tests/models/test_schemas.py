@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from coach.tools import TOOLS
-from tests.models.player import Reply, chat, messages, player, responses
+from tests.models.player import chat, gemini, messages, player, responses
 from yourcall import ask_user
 from yourcall.log import UserMessage
 from yourcall.models import provider
@@ -27,14 +27,11 @@ MESSAGE = {
     "type": "message", "id": "m", "role": "assistant", "status": "completed",
     "content": [{"type": "output_text", "text": "Hi.", "annotations": []}],
 }  # fmt: skip
-GEMINI = Reply(
-    [{"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi."}]}, "finishReason": "STOP", "index": 0}]}]
-)
 REPLIES = {
     "anthropic:claude-sonnet-5": messages([{"type": "text", "text": "Hi."}], "end_turn"),
     "openai:gpt-4o": chat("Hi."),
     "openai-responses:gpt-5": responses([MESSAGE]),
-    "google-gla:gemini-2.5-pro": GEMINI,
+    "google-gla:gemini-2.5-pro": gemini([{"text": "Hi."}]),
 }
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What all of them take as a tool's name."""
@@ -75,6 +72,33 @@ def sound(schema: dict[str, Any]) -> None:
         assert isinstance(one.get("type", ""), str)
 
 
+FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+
+
+def strictly(schema: dict[str, Any]) -> None:
+    """What OpenAI demands besides where a tool is strict; the limits are its own."""
+    every = list(schemas(schema))
+    enums = [value for one in every for value in one.get("enum", ())]
+    names = [name for one in every for name in (*one.get("properties", ()), *one.get("$defs", ()))]
+    assert "anyOf" not in schema
+    assert depth(schema) <= 10
+    assert sum(len(one.get("properties", {})) for one in every) <= 5000
+    assert len(enums) <= 1000
+    assert sum(len(str(word)) for word in (*names, *enums)) <= 120_000
+    for one in every:
+        assert "default" not in one
+        assert one.get("format", "date") in FORMATS
+        if one.get("type") == "object":
+            assert one["additionalProperties"] is False
+            assert sorted(one["required"]) == sorted(one["properties"])
+
+
+def depth(schema: dict[str, Any]) -> int:
+    """How many objects are inside one another."""
+    inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), schema.get("items", {})]
+    return (schema.get("type") == "object") + max((depth(one) for one in inner if one), default=0)
+
+
 @pytest.mark.parametrize("name", ["openai:gpt-4o", "openai-responses:gpt-5"])
 async def test_P6_openai_takes_the_shipped_tools(name: str) -> None:
     """In strict mode, where `ask_user` is sent, all properties are required and no others are allowed."""
@@ -88,13 +112,7 @@ async def test_P6_openai_takes_the_shipped_tools(name: str) -> None:
         sound(tool["parameters"])
         assert tool["parameters"]["type"] == "object"
     for tool in strict:
-        every = list(schemas(tool["parameters"]))
-        assert sum(len(one.get("properties", {})) for one in every) <= 5000
-        for one in every:
-            assert "default" not in one
-            if one.get("type") == "object":
-                assert one["additionalProperties"] is False
-                assert sorted(one["required"]) == sorted(one["properties"])
+        strictly(tool["parameters"])
 
 
 async def test_P6_anthropic_takes_the_shipped_tools() -> None:
@@ -116,11 +134,12 @@ async def test_P6_gemini_takes_the_shipped_tools() -> None:
     for tool in declared:
         assert NAME.fullmatch(tool["name"])
         assert tool["description"]
-        schema = tool.get("parametersJsonSchema") or tool.get("parameters")
-        for one in schemas(schema or {}):
-            assert not one.keys() & {"const", "$schema", "exclusiveMinimum", "exclusiveMaximum", "patternProperties"}
-        if schema:
-            sound(schema)
+        schema = tool["parameters_json_schema"]
+        assert schema["type"] == "object"
+        assert schema["properties"].keys() == SHIPPED[tool["name"]].schema["properties"].keys()
+        sound(schema)
+        for one in schemas(schema):
+            assert not one.keys() & {"const", "$schema", "exclusiveMinimum", "exclusiveMaximum", "$ref"}
 
 
 UNSOUND = [
@@ -129,6 +148,24 @@ UNSOUND = [
     {"type": "object", "properties": {"x": {"oneOf": [{"type": "string"}]}}},
     {"type": "object", "properties": {"x": {}}},
 ]
+
+
+LOOSE = [
+    {"type": "object", "properties": {"x": {"type": "string"}}, "required": [], "additionalProperties": False},
+    {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"], "additionalProperties": True},
+    {"anyOf": [{"type": "object", "properties": {}, "required": [], "additionalProperties": False}]},
+    {"type": "array", "items": {"type": "string", "format": "uri"}},
+    {"type": "string", "default": ""},
+    {"type": "string", "enum": [str(n) for n in range(1001)]},
+]
+
+
+@pytest.mark.parametrize("schema", LOOSE)
+def test_the_strict_rules_refuse_what_openai_refuses(schema: dict[str, Any]) -> None:
+    """A property that may be missing, or others that may be there; a choice at the top; what strict mode lacks."""
+    sound(schema)
+    with pytest.raises(AssertionError):
+        strictly(schema)
 
 
 @pytest.mark.parametrize("schema", UNSOUND)

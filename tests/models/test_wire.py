@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import anyio
 import pytest
 
 from tests.models import trip
-from tests.models.aimock import aimock
+from tests.models.aimock import DEADLINE, aimock
 from tests.models.checker import Malformed, check
 from yourcall.log import Done
 
@@ -88,6 +89,9 @@ RESPONSES = {
 }
 
 
+PATHS = {"/v1/chat/completions": CHAT, "/v1/messages": ANTHROPIC, "/v1/responses": RESPONSES}
+
+
 def _missing(said: list[Any], at: int) -> None:
     del said[at]
 
@@ -104,13 +108,43 @@ def _swapped(said: list[Any], at: int) -> None:
     said[at], said[at - 1] = said[at - 1], said[at]
 
 
+FAULTS = [_missing, _doubled, _apart, _swapped]
+
+
 @pytest.mark.parametrize("body", [CHAT, ANTHROPIC, RESPONSES], ids=["chat", "anthropic", "responses"])
-@pytest.mark.parametrize("fault", [_missing, _doubled, _apart, _swapped])
+@pytest.mark.parametrize("fault", FAULTS)
 def test_the_checker_refuses_what_a_provider_refuses(body: Any, fault: Callable[[list[Any], int], None]) -> None:
     """It passes a good request, and refuses one with a result missing, doubled, away from its call, or swapped."""
     assert check(body) == 2
+    with pytest.raises(Malformed):
+        check(_with(fault, body))
+
+
+def test_the_journal_hides_nothing_from_the_checker(tmp_path: Path) -> None:
+    """The server takes anything, and writes it down in one form: what was wrong on the wire is wrong there, too."""
+    with aimock(tmp_path, [{"match": {}, "response": {"content": "Fine."}}]) as server:
+        for path, body in PATHS.items():
+            for sent in (body, *(_with(fault, body) for fault in FAULTS)):
+                _post(server.url + path, sent)
+        journal = server.requests()
+    assert len(journal) == len(PATHS) * (1 + len(FAULTS))
+    for n, body in enumerate(journal):
+        if n % (1 + len(FAULTS)) == 0:
+            assert check(body) == 2
+            continue
+        with pytest.raises(Malformed):
+            check(body)
+
+
+def _with(fault: Callable[[list[Any], int], None], body: Any) -> Any:
     broken = copy.deepcopy(body)
     said = broken.get("input") or broken["messages"]
     fault(said, len(said) - 2)
-    with pytest.raises(Malformed):
-        check(broken)
+    return broken
+
+
+def _post(url: str, body: Any) -> None:
+    headers = {"content-type": "application/json", "authorization": "Bearer sk-test", "x-api-key": "sk-test"}
+    data = json.dumps({"model": "any", "max_tokens": 9} | body).encode()
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=DEADLINE) as response:
+        assert response.status == 200

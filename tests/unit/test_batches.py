@@ -103,8 +103,11 @@ async def test_bodies_begin_with_the_record_of_what_they_follow(scene: Scene) ->
     assert appended == ["user run", "assistant began", "asked", "answered run began", "result", "assistant"]
 
 
-async def test_an_answered_call_goes_on_while_a_slow_sibling_runs(scene: Scene) -> None:
-    """Nobody waits for the slow one but the model."""
+async def test_an_answered_call_goes_on_while_a_slow_sibling_runs(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for the slow one but the model; the run is told of the answer, and need not look for it."""
+    monkeypatch.setattr(loop, "POLL_SECONDS", 3600.0)
     slow = Gate()
     async with scene.process(asker(), slow.tool) as p:
         await p.chat.post("go")

@@ -20,7 +20,7 @@ from tests.scene import Process, Say, Scene
 from tests.support import Clock, ClockLoop, WatchedStore, kinds, placed, until
 from yourcall import Agent, Ask, Context, Conversation, Engine, Expired, Tool, tool
 from yourcall.bus.local import LocalBus
-from yourcall.entries import Asked, Assistant, Closed, Result, Run, User
+from yourcall.entries import Answered, Asked, Assistant, Body, Closed, Entry, Result, Run, User
 from yourcall.errors import Busy, CheckFailed, ProgrammingError
 from yourcall.errors import Closed as ClosedError
 from yourcall.events import Ended
@@ -611,6 +611,41 @@ async def test_a_limit_counts_from_the_record_of_the_question(scene: Scene) -> N
         entry = next(entry for entry in (await p.chat.log()).entries if isinstance(entry.body, Asked))
         assert entry.at == scene.now
         assert (await p.open()).expires_at == scene.now + 10
+
+
+@pytest.mark.parametrize("ends", ["answered", "skipped"])
+async def test_what_was_in_time_when_it_was_decided_may_be_too_late(scene: Scene, ends: str) -> None:
+    """The store was slow: by its clock the limit passed before the write. It is decided again, and it is 410."""
+    async with scene.process(asking(10)) as p:
+        await p.say()
+        question = await p.open()
+        _slow_to_write(scene, p, 10, Answered, Closed)
+        with pytest.raises(ClosedError) as refused:
+            await (p.chat.answer(question.id, "a") if ends == "answered" else p.chat.skip(question.id))
+        assert refused.value.ending == "expired"
+        assert await p.rest() == Done()
+        assert (await p.result()).status == "expired"
+
+
+async def test_a_limit_is_counted_anew_where_the_record_took_long(scene: Scene) -> None:
+    """The store was slow to take the question: the user has the whole time all the same."""
+    async with scene.process(asking(10)) as p:
+        _slow_to_write(scene, p, 5, Asked)
+        await p.say()
+        assert (await p.open()).expires_at == 1_000_015.0 == scene.now + 10
+
+
+def _slow_to_write(scene: Scene, p: Process, seconds: float, *kinds: type[Body]) -> None:
+    """The next write of such an entry: so much time passes between its decision and the store's taking it."""
+    append = p.engine.store.append
+
+    async def slow(key: Key, head: int, entries: Sequence[Entry], *more: Any, **names: Any) -> Any:
+        if any(isinstance(entry.body, kinds) for entry in entries):
+            p.engine.store.append = append  # type: ignore[method-assign]  # only once
+            scene.now += seconds
+        return await append(key, head, entries, *more, **names)
+
+    p.engine.store.append = slow  # type: ignore[method-assign]  # the real one, later
 
 
 async def test_an_answer_in_time_and_one_too_late(scene: Scene) -> None:
