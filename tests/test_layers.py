@@ -24,7 +24,7 @@ LAYERS: dict[str, float] = {
     "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "words": 1, "scrub": 1, "log": 1,
     "trim": 1,
     "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "secret": 2,
-    "visit": 2, "events": 2,
+    "connect": 2, "visit": 2, "events": 2,
     "ports": 3, "credentials": 3,
     "context": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,

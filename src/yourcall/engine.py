@@ -12,6 +12,7 @@ import math
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Final, Generic, Self
 
@@ -31,7 +32,7 @@ from yourcall.files import Files
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
-from yourcall.ports import Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Slot, Store
+from yourcall.ports import Accounts, Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Slot, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import Runs
@@ -96,6 +97,13 @@ class Engine(Generic[D]):
         self._writes = Tally()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stack = AsyncExitStack()
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """The users' accounts at providers. Made when it is first needed: what it is made of is an extra."""
+        from yourcall.open import open_accounts
+
+        return open_accounts(self.vault)
 
     # ----------------------------------------------------------------- life
 

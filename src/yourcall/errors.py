@@ -22,6 +22,7 @@ Exception
         ├── FileTooLarge  ├── FileType  ├── NoRoom
         ├── TooManyAttempts     too many answers to one question were refused
         ├── HandoffInvalid      whoever comes back from a step outside is not who left for it
+        ├── ProviderFailed      a provider did not complete what was asked of it
         ├── Rejected            the answer fails a check; the card shows it and stays open
         └── CheckFailed         the check itself broke; the card stays open
 
@@ -289,6 +290,15 @@ class HandoffInvalid(Refused):
 
     def __init__(self, message: str = "This sign-in link belongs to another session.") -> None:
         super().__init__(message)
+
+
+class ProviderFailed(Refused):
+    """A provider did not answer, or not as it must; nothing was taken. What it said is nobody's to read."""
+
+    slug, status = "provider-failed", 502
+
+    def __init__(self) -> None:
+        super().__init__("The provider did not complete this. Try again.")
 
 
 class Waiting(Refused):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from yourcall.errors import ProgrammingError
 from yourcall.files import Files
-from yourcall.ports import Blobs, Bus, KeyProvider, Model, Store, Vault
+from yourcall.ports import Accounts, Blobs, Bus, KeyProvider, Model, Store, Vault
 from yourcall.upload import Rules
 
 
@@ -35,6 +35,13 @@ def open_vault(store: Store, keys: KeyProvider | None) -> Vault:
     from yourcall.vault import SealedVault, keys_of_environment
 
     return SealedVault(store.sealed, keys or keys_of_environment())
+
+
+def open_accounts(vault: Vault) -> Accounts:
+    """The users' accounts at providers, whose tokens are in this vault."""
+    from yourcall.oauth import Discovery, ProviderAccounts
+
+    return ProviderAccounts(vault, Discovery())
 
 
 def open_bus(url: str | None) -> Bus:

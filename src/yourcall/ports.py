@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from yourcall.connect import OAuthProvider
 from yourcall.entries import Answered, Call, Closed, Entry, File, Interrupt, Json
 from yourcall.errors import FileGone
 from yourcall.events import Event
@@ -152,6 +153,10 @@ class Store(Protocol):
     def attempts(self) -> Attempts:
         """The tries at the questions of these logs."""
 
+    @property
+    def handoffs(self) -> HandoffRows:
+        """The users who are on their way to a provider and back."""
+
     async def open(self) -> None:
         """Connect and bring the schema up to date."""
 
@@ -276,8 +281,8 @@ class Vault(Protocol):
     async def names(self, owner: str) -> Sequence[Slot]:
         """The slots of this owner that have a value."""
 
-    async def forget(self, slot: Slot) -> bool:
-        """Remove the slot's value; False if it has none."""
+    async def forget(self, slot: Slot, version: str | None = None) -> bool:
+        """Remove the slot's value, if it is this version; False if there was nothing to remove."""
 
     def mac(self, purpose: str, value: bytes) -> str:
         """Identifies a value under a key of the vault's: of no use to anyone without it.
@@ -318,8 +323,11 @@ class SealedRows(Protocol):
     async def slots(self, owner: str) -> Sequence[Slot]:
         """The slots of this owner that have a value, in the order of their names."""
 
-    async def delete(self, slot: Slot) -> bool:
-        """Remove the slot's value; False if it has none. Those of a conversation go with it."""
+    async def delete(self, slot: Slot, version: str | None = None) -> bool:
+        """Remove the slot's value, if it is this version; False if there was nothing to remove.
+
+        Those of a conversation go with it.
+        """
 
     async def sweep(self) -> int:
         """Remove the drafts that are an hour old by the store's clock; how many there were."""
@@ -428,6 +436,52 @@ class Shelf(Protocol):
 
     async def kept(self, key: Key) -> Sequence[File]:
         """The files of a conversation, the oldest first."""
+
+
+# --------------------------------------------------------------------------- accounts elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A user on the way to a provider and back, for one question.
+
+    `browser` identifies who is to come back beside the user. `issuer` is the provider's, if it has one, and
+    `names_issuer` says that it always sends its name along (RFC 9207).
+    """
+
+    key: Key
+    interrupt: str
+    provider: str
+    browser: str
+    redirect_uri: str
+    issuer: str | None = None
+    names_issuer: bool = False
+
+
+class HandoffRows(Protocol):
+    """Who is on the way, each under a `state` of one use, several at once. What is stored is the state's hash."""
+
+    async def begin(self, state: str, handoff: Handoff, seconds: float) -> bool:
+        """Somebody leaves and has so long to come back; False if the question is not open, or not this owner's."""
+
+    async def use(self, state: str, provider: str, browser: str, owner: str) -> Handoff | None:
+        """Somebody comes back: the first time, in time, by the same way. Otherwise nothing changes: None."""
+
+    async def find(self, state: str, provider: str, browser: str, owner: str) -> Handoff | None:
+        """Who left under this state, whatever became of it: not for long after it is over."""
+
+
+class Accounts(Protocol):
+    """The users' accounts at providers: their tokens are in the vault, and are refreshed when they are about to end."""
+
+    async def token(self, owner: str, provider: OAuthProvider) -> str | None:
+        """An access token that is good for a while; None if the user has to connect the account, again or at all.
+
+        Raises `ProviderFailed` if the provider does not answer now.
+        """
+
+    async def forget(self, owner: str, provider: OAuthProvider) -> bool:
+        """Remove the account here, and tell the provider if it takes such news; False if there was none."""
 
 
 # --------------------------------------------------------------------------- model

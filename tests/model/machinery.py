@@ -158,6 +158,10 @@ class GatedStore:
     def attempts(self) -> Any:
         return Ungated(self._real.attempts, self._gates)
 
+    @property
+    def handoffs(self) -> Any:
+        return Ungated(self._real.handoffs, self._gates)
+
     async def leave(self) -> None:
         """What the system does for a process that has ended: its connection is closed."""
         await self._gates.real(self._real.close())

@@ -34,6 +34,8 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("POST", "/interrupts/{interrupt}/files", {}),
     ("GET", "/interrupts/{interrupt}/visit", None),
     ("GET", "/conversations/{conversation}/files/1", None),
+    ("GET", "/connect/{interrupt}", None),
+    ("POST", "/connect/{interrupt}", None),
 ]
 """Every route that names something that is somebody's."""
 
@@ -47,6 +49,7 @@ OTHERS: list[tuple[str, str, Any]] = [
     ("GET", "/credentials", None),
     ("GET", "/about", None),
     ("POST", "/agui", {"threadId": "t", "runId": "r", "messages": []}),
+    ("GET", "/callback/{provider}", None),  # whose state is somebody's: see tests/oauth
 ]
 
 
@@ -90,6 +93,7 @@ def _named(path: str) -> str:
     for ours, theirs in (
         ("/conversations/{id}", "/conversations/{conversation}"),
         ("/interrupts/{id}", "/interrupts/{interrupt}"),
+        ("/connect/{id}", "/connect/{interrupt}"),
         ("/files/{file}", "/files/1"),
         ("/{token}", "/x"),
         ("/credentials/{name}", "/credentials/{credential}"),
@@ -157,7 +161,8 @@ async def test_nobody_gets_nothing(users: tuple[User, User], method: str, path: 
     """Not signed in: 401, and how to do it."""
     ada, _ = users
     async with httpx.AsyncClient(base_url=ada.base_url) as nobody:
-        response = await nobody.request(method, path.format(conversation="x", interrupt="x", credential="x"), json=body)
+        ids = {"conversation": "x", "interrupt": "x", "credential": "x", "provider": "x"}
+        response = await nobody.request(method, path.format(**ids), json=body)
     assert response.status_code == 401
     assert response.headers["www-authenticate"] == "Bearer"
     assert response.json() == {

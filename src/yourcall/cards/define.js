@@ -1,5 +1,6 @@
 /** Makes the cards' elements known to the page; one that the page has defined itself stays. */
 import { YcCard } from "./card.js";
+import { YcConnect } from "./connect.js";
 import { YcForm } from "./form.js";
 import { YcQuestions } from "./questions.js";
 import { YcSecret } from "./secret.js";
@@ -8,6 +9,7 @@ import { YcVisit } from "./visit.js";
 
 const elements = {
   "yc-card": YcCard,
+  "yc-connect": YcConnect,
   "yc-form": YcForm,
   "yc-questions": YcQuestions,
   "yc-secret": YcSecret,
@@ -19,4 +21,4 @@ for (const [tag, element] of Object.entries(elements)) {
   if (!customElements.get(tag)) customElements.define(tag, element);
 }
 
-export { YcCard, YcForm, YcQuestions, YcSecret, YcUpload, YcVisit };
+export { YcCard, YcConnect, YcForm, YcQuestions, YcSecret, YcUpload, YcVisit };

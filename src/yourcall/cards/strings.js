@@ -31,6 +31,7 @@ export const strings = {
   no: "No",
   none: "—",
   expires: "Open until",
+  connect: "Connect",
   missing: "Choose an option, write your own, or skip this question.",
   missingOne: "Write your answer first, or choose an option.",
   optional: "optional",

@@ -14,6 +14,7 @@ from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row
 from yourcall.store import postgres_files, postgres_sealed
 from yourcall.store.postgres_attempts import PostgresAttempts
 from yourcall.store.postgres_files import PostgresFiles
+from yourcall.store.postgres_handoffs import PostgresHandoffs
 from yourcall.store.postgres_pool import CONNECTIONS, NOW, Connection, PostgresPool
 from yourcall.store.postgres_sealed import PostgresSealed
 
@@ -104,6 +105,7 @@ class PostgresStore:
         self.sealed = PostgresSealed(self.pool)
         self.files = PostgresFiles(self.pool)
         self.attempts = PostgresAttempts(self.pool)
+        self.handoffs = PostgresHandoffs(self.pool)
 
     async def open(self) -> None:
         await self.pool.open()

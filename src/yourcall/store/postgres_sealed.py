@@ -79,8 +79,9 @@ class PostgresSealed:
         rows = await self._pool.rows(sql, (owner,))
         return sorted((Slot(*row) for row in rows), key=lambda slot: (slot.name, slot.conversation))
 
-    async def delete(self, slot: Slot) -> bool:
-        return bool(await self._pool.rows(f"DELETE FROM sealed WHERE {_SLOT} RETURNING id", _values(slot)))
+    async def delete(self, slot: Slot, version: str | None = None) -> bool:
+        sql = f"DELETE FROM sealed WHERE {_SLOT} AND (%(version)s::text IS NULL OR id = %(version)s) RETURNING id"
+        return bool(await self._pool.rows(sql, _values(slot) | {"version": version}))
 
     async def sweep(self) -> int:
         return len(await self._pool.rows(_SWEEP, {"now": self._pool.now, "age": DRAFT_SECONDS}))

@@ -16,6 +16,7 @@ from yourcall.store import sqlite_files, sqlite_sealed
 from yourcall.store.sqlite_attempts import SQLiteAttempts
 from yourcall.store.sqlite_file import SQLiteFile
 from yourcall.store.sqlite_files import SQLiteFiles
+from yourcall.store.sqlite_handoffs import SQLiteHandoffs
 from yourcall.store.sqlite_sealed import SQLiteSealed
 
 _LOAD: Final = """
@@ -76,6 +77,7 @@ class SQLiteStore:
         self.sealed = SQLiteSealed(self.file)
         self.files = SQLiteFiles(self.file)
         self.attempts = SQLiteAttempts(self.file)
+        self.handoffs = SQLiteHandoffs(self.file)
         self._clock = clock
 
     async def open(self) -> None:

@@ -64,8 +64,9 @@ class SQLiteSealed:
         sql = f"SELECT owner, name, {_SCOPE} AS scope FROM sealed WHERE kept = 1 AND owner = ? ORDER BY name, scope"
         return [Slot(*row) for row in await self._file.read(sql, (owner,))]
 
-    async def delete(self, slot: Slot) -> bool:
-        return bool(await self._file.write(f"DELETE FROM sealed WHERE {_SLOT} RETURNING id", _values(slot)))
+    async def delete(self, slot: Slot, version: str | None = None) -> bool:
+        sql = f"DELETE FROM sealed WHERE {_SLOT} AND (? IS NULL OR id = ?) RETURNING id"
+        return bool(await self._file.write(sql, (*_values(slot), version, version)))
 
     async def sweep(self) -> int:
         sql = "DELETE FROM sealed WHERE kept = 0 AND made_at <= ? RETURNING id"

@@ -87,8 +87,8 @@ class SealedVault:
     async def names(self, owner: str) -> Sequence[Slot]:
         return await self._rows.slots(owner) if owner else []
 
-    async def forget(self, slot: Slot) -> bool:
-        return await self._rows.delete(_named(slot))
+    async def forget(self, slot: Slot, version: str | None = None) -> bool:
+        return await self._rows.delete(_named(slot), version)
 
     def mac(self, purpose: str, value: bytes) -> str:
         self.require_keys()

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from yourcall.engine import Engine
 from yourcall.web import openapi
 from yourcall.web.assets import Assets
+from yourcall.web.connect import Connects
 from yourcall.web.conversations import Conversations
 from yourcall.web.credentials import Credentials
 from yourcall.web.files import FileRoutes
@@ -58,6 +59,7 @@ def create_router(
     inbox, visits = Inbox(engine), Visits(engine, home)
     secrets, credentials = Secrets(engine), Credentials(engine)
     files, runs, assets = FileRoutes(engine), Runs(engine, streams), Assets()
+    connects = Connects(engine, title, home)
 
     async def tell(request: Request) -> Response:
         """Whom the user talks to."""
@@ -95,6 +97,9 @@ def create_router(
         ("GET", "/interrupts/{id}/visit", visits.leave),
         ("GET", "/visits/{token}", visits.page),
         ("POST", "/returns/{token}", visits.back),
+        ("GET", "/connect/{id}", connects.page),
+        ("POST", "/connect/{id}", connects.start),
+        ("GET", "/callback/{provider}", connects.callback),
     ):
         router.add_api_route(
             path, page, methods=[method], dependencies=require, route_class_override=PageRoute, include_in_schema=False

@@ -1,0 +1,88 @@
+"""Access tokens that are good: one that is about to end is refreshed, once however many want it.
+
+Whoever refreshes holds a claim on the version in the vault, for a while; the others wait for the next version. So
+nobody sends a refresh token that was rotated away, and a process that dies with the claim holds nobody up for long.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from yourcall.connect import OAuthProvider
+from yourcall.errors import Busy, ProviderFailed
+from yourcall.oauth.http import SECONDS
+from yourcall.oauth.metadata import Discovery, Metadata
+from yourcall.oauth.tokens import GrantOver, Tokens, refreshed, revoke
+from yourcall.ports import Opened, Slot, Vault
+from yourcall.tasks import to_the_end
+
+CLAIM_SECONDS: Final = SECONDS + 10.0
+"""Longer than the tokens can take to come and to be kept."""
+LOOK_SECONDS: Final = 0.05
+
+
+class ProviderAccounts:
+    """`Accounts` on a vault."""
+
+    def __init__(self, vault: Vault, discovery: Discovery) -> None:
+        self._vault, self._discovery = vault, discovery
+
+    async def token(self, owner: str, provider: OAuthProvider) -> str | None:
+        slot = Slot(owner, provider.name)
+        with anyio.move_on_after(2 * CLAIM_SECONDS):
+            while (held := await self._vault.open(slot)) is not None:
+                tokens = Tokens.unsealed(held.value, provider.name)
+                if tokens.good:
+                    return tokens.access
+                metadata = await self._discovery.metadata(provider)
+                if await self._vault.claim(slot, held.version, CLAIM_SECONDS):
+                    await self._refresh(slot, provider, metadata, held, tokens)
+                else:
+                    await anyio.sleep(LOOK_SECONDS)
+            return None
+        raise ProviderFailed
+
+    async def _refresh(
+        self, slot: Slot, provider: OAuthProvider, metadata: Metadata, held: Opened, old: Tokens
+    ) -> None:
+        """Put the next version in place of this one, or nothing where the provider gives no more.
+
+        Whoever is cancelled meanwhile is so afterwards: what the provider has rotated away is of no use any more.
+        """
+
+        async def work() -> None:
+            try:
+                if old.refresh is None:
+                    raise GrantOver
+                new = await refreshed(provider, metadata, old)
+            except GrantOver:
+                await self._vault.forget(slot, held.version)
+            else:
+                await self._save(slot, held.version, new)
+
+        await to_the_end(work)
+
+    async def _save(self, slot: Slot, version: str, new: Tokens) -> None:
+        """A store that is busy is tried again, as long as nobody else can have come for these tokens."""
+        with anyio.move_on_after(CLAIM_SECONDS - SECONDS):
+            while True:
+                try:
+                    await self._vault.replace(slot, version, new.sealed())
+                    return
+                except Busy:
+                    await anyio.sleep(LOOK_SECONDS)
+        raise Busy("The store is busy. Try again in a moment.")
+
+    async def forget(self, owner: str, provider: OAuthProvider) -> bool:
+        slot = Slot(owner, provider.name)
+        held = await self._vault.open(slot)
+        if held is None or not await self._vault.forget(slot):
+            return False
+        try:
+            metadata = await self._discovery.metadata(provider)
+        except ProviderFailed:
+            return True  # it is gone here; that is what was asked for
+        await revoke(provider, metadata, Tokens.unsealed(held.value, provider.name))
+        return True

@@ -1,0 +1,111 @@
+"""What a provider says of itself (OpenID Connect Discovery 1.0), or what the app says of it.
+
+It must be the issuer that was configured, and all its addresses https. What was read is kept for an hour.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from yourcall.connect import OAuthProvider, is_secure
+from yourcall.entries import Json
+from yourcall.errors import ProviderFailed
+from yourcall.oauth.http import read_json
+
+HOUR: Final = 3600.0
+SIGNATURES: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures that only the provider can make: neither `none`, nor a MAC under a secret that we know, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A provider's endpoints. Without an issuer there are no id tokens."""
+
+    authorization_endpoint: str
+    token_endpoint: str
+    issuer: str | None = None
+    jwks_uri: str | None = None
+    userinfo_endpoint: str | None = None
+    revocation_endpoint: str | None = None
+    auth_method: str = "client_secret_basic"
+    names_issuer: bool = False
+    signatures: tuple[str, ...] = ()
+
+
+class Discovery:
+    """The metadata of the providers of one process."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[float, Metadata]] = {}
+        self._keys: dict[str, Json] = {}
+
+    async def metadata(self, provider: OAuthProvider) -> Metadata:
+        """Raises `ProviderFailed` where it cannot be read or is not the configured issuer's."""
+        if provider.explicit:
+            return _given(provider)
+        assert provider.issuer is not None
+        at, known = self._read.get(provider.issuer, (0.0, None))
+        if known is None or time.monotonic() - at > HOUR:
+            document = await read_json(f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
+            known = _read(provider, document)
+            self._read[provider.issuer] = time.monotonic(), known
+        return known
+
+    async def keys(self, metadata: Metadata, *, fresh: bool = False) -> Json:
+        """The provider's public keys (RFC 7517); `fresh` reads them anew."""
+        assert metadata.jwks_uri is not None
+        if fresh or metadata.jwks_uri not in self._keys:
+            self._keys[metadata.jwks_uri] = await read_json(metadata.jwks_uri)
+        return self._keys[metadata.jwks_uri]
+
+
+def _given(provider: OAuthProvider) -> Metadata:
+    assert provider.authorization_endpoint is not None
+    assert provider.token_endpoint is not None
+    return Metadata(
+        provider.authorization_endpoint,
+        provider.token_endpoint,
+        issuer=provider.issuer,
+        revocation_endpoint=provider.revocation_endpoint,
+        auth_method="client_secret_basic" if provider.client_secret else "none",
+    )
+
+
+def _read(provider: OAuthProvider, document: Json) -> Metadata:
+    if not isinstance(document, dict) or document.get("issuer") != provider.issuer:
+        raise ProviderFailed
+
+    def address(name: str) -> str | None:
+        url = document.get(name)
+        return url if isinstance(url, str) and is_secure(url) else None
+
+    authorization, token, keys = map(address, ("authorization_endpoint", "token_endpoint", "jwks_uri"))
+    if authorization is None or token is None or keys is None:
+        raise ProviderFailed
+    offered = _texts(document, "id_token_signing_alg_values_supported")
+    return Metadata(
+        authorization,
+        token,
+        issuer=provider.issuer,
+        jwks_uri=keys,
+        userinfo_endpoint=address("userinfo_endpoint"),
+        revocation_endpoint=provider.revocation_endpoint or address("revocation_endpoint"),
+        auth_method=_auth_method(provider, _texts(document, "token_endpoint_auth_methods_supported")),
+        names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
+        signatures=tuple(name for name in SIGNATURES if name in offered),
+    )
+
+
+def _auth_method(provider: OAuthProvider, supported: list[str]) -> str:
+    """HTTP Basic, which every server takes that says nothing else (RFC 8414, section 2)."""
+    if not provider.client_secret:
+        return "none"
+    only_post = "client_secret_post" in supported and "client_secret_basic" not in supported
+    return "client_secret_post" if only_post else "client_secret_basic"
+
+
+def _texts(document: dict[str, Json], name: str) -> list[str]:
+    values = document.get(name)
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
