@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from yourcall.entries import Asked, Body, Closed, Ending, Interrupt, Result, Status, Stopped, User
+from yourcall.entries import Asked, Body, Closed, Ending, File, Interrupt, Result, Status, Stopped, User
 from yourcall.errors import Fault, Rejected
 from yourcall.errors import Waiting as WaitingOnUser
 from yourcall.log import INTERRUPTED, CallLog, Done, Log, phase
@@ -22,12 +22,12 @@ CANCELLED = "Not answered: the user cancelled the run."
 NOT_BEGUN = "Not run: the user cancelled the run."
 
 
-def say(log: Log, text: str, message_id: str | None, policy: OnMessage) -> list[Body]:
+def say(log: Log, text: str, message_id: str | None, policy: OnMessage, files: tuple[File, ...] = ()) -> list[Body]:
     """The user writes. Raises `Waiting` where the policy is to reject messages while a question is open."""
     if policy == "reject" and log.interrupts:
         raise WaitingOnUser
     closing = supersede(log.interrupts) if policy == "supersede" else []
-    return [*closing, User(text, message_id)]
+    return [*closing, User(text, message_id, files)]
 
 
 def require_storable(text: str, pointer: str) -> None:

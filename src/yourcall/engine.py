@@ -455,29 +455,34 @@ class Conversation(Generic[D]):
         self.key = key
         self._engine = engine
 
-    async def say(self, text: str, *, id: str | None = None) -> AsyncGenerator[Event, None]:
+    async def say(self, text: str, *, id: str | None = None, files: Sequence[str] = ()) -> AsyncGenerator[Event, None]:
         """Write a message, then follow the run to its end. Leaving the loop does not stop the run."""
 
         async def written() -> int:
-            return (await self._post(text, id))[0].seq - 1
+            return (await self._post(text, id, files))[0].seq - 1
 
         async with aclosing(self._engine.follow(self.key, written)) as events:
             async for event in events:
                 yield event
 
-    async def post(self, text: str, *, id: str | None = None) -> int:
+    async def post(self, text: str, *, id: str | None = None, files: Sequence[str] = ()) -> int:
         """Write a message and let it be answered; returns its `seq`. Sending it again under its `id` is harmless.
 
-        Raises `Waiting` where the agent rejects messages while a question is open, and `Busy`.
+        `files` are ids of files that this user sent ahead (`engine.files.receive`). Raises `Rejected` for others, and
+        `Waiting` where the agent rejects messages while a question is open, and `Busy`.
         """
-        return next(entry.seq for entry in await self._post(text, id) if isinstance(entry.body, User))
+        return next(entry.seq for entry in await self._post(text, id, files) if isinstance(entry.body, User))
 
-    async def _post(self, text: str, id: str | None) -> Sequence[Entry]:
+    async def _post(self, text: str, id: str | None, files: Sequence[str]) -> Sequence[Entry]:
         record = self._engine.record(self.key)
         policy = self._engine.agent.on_message
         decisions.require_storable(text, "/text")
+        named = await self._engine.files.named(self.key.owner, files) if files else ()
+        drafts = [Draft("file", file.id) for file in named]
         try:
-            written = await self._engine.write(record, lambda log, now: decisions.say(log, text, id, policy))
+            written = await self._engine.write(
+                record, lambda log, now: decisions.say(log, text, id, policy, named), keep=drafts
+            )
         except (DuplicateMessage, errors.Waiting):
             entries = (await self.log()).entries
             sent = [entry for entry in entries if isinstance(entry.body, User) and id and entry.body.id == id]

@@ -17,7 +17,8 @@ from anyio.to_thread import run_sync
 
 from yourcall.asks import Ask, payload_digest
 from yourcall.entries import Channel, File, Json
-from yourcall.errors import FileGone, FileTooLarge, NoRoom
+from yourcall.errors import Fault, FileGone, FileTooLarge, NoRoom, Rejected
+from yourcall.faults import pointer
 from yourcall.ports import Blobs, Draft, FileRows, Key, Look
 from yourcall.upload import Rules, Upload, clean_name
 
@@ -25,6 +26,8 @@ QUOTA: Final = 1 << 30
 """Bytes that all files of one user may have."""
 DRAFT_SECONDS: Final = 3600.0
 """How long a file waits for the entry that names it."""
+MOST_NAMED: Final = 10
+"""Files that one message may bring."""
 SWEEP_BATCH: Final = 100
 BUFFER: Final = 256 << 10
 
@@ -59,6 +62,17 @@ class Files:
                     await self.rows.drop(owner, file.id)
                 raise
         return file, sent
+
+    async def named(self, owner: str, ids: Sequence[str]) -> tuple[File, ...]:
+        """The owner's files of these ids. Raises `Rejected`, with a fault for each that is not there."""
+        if len(ids) > MOST_NAMED:
+            raise Rejected(faults=[Fault("/files", f"At most {MOST_NAMED} files at once.")])
+        found = {file.id: file for file in await self.rows.find(owner, ids)}
+        twice = {n for n, id in enumerate(ids) if id in ids[:n]}
+        if missing := [n for n, id in enumerate(ids) if id not in found or n in twice]:
+            words = "This file is not there any more. Send it again."
+            raise Rejected(faults=[Fault(pointer("files", n), words, "invalid-request") for n in missing])
+        return tuple(found[id] for id in ids)
 
     async def read(self, owner: str, file: File) -> bytes:
         """The bytes of the owner's file. Raises `FileGone`."""

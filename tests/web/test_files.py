@@ -424,3 +424,67 @@ async def test_a_file_that_is_gone_is_told_so(served: Served, tmp_path: Path) ->
     problem(await user.get(f"/conversations/{conversation}/files/{answer['id']}"), 404, "not-found", "No such file.")
     with pytest.raises(FileGone):
         await served.engine.files.read("ada", File(**answer))
+
+
+# --------------------------------------------------------------------------- with messages
+
+
+async def send(user: User, name: str, data: bytes) -> dict[str, Any]:
+    response = await user.post("/files", files={"file": (name, data, "text/plain")})
+    assert response.status_code == 201, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+async def test_a_message_brings_files(tmp_path: Path) -> None:
+    """Sent ahead and named in the message, they are kept with it, shown with it, and there for tools to read."""
+    async with serve(engine_with(tmp_path, [("list_files", {})], "Thanks.")) as served:
+        user = await served.user("ada")
+        conversation = await user.create()
+        one, two = await send(user, "../a.txt", b"first"), await send(user, "b.md", b"second")
+        assert one == {"id": one["id"], "name": "a.txt", "type": "text/plain", "size": 5, "sha256": one["sha256"]}
+        seq = await user.say(conversation, "See", id="m1", files=[two["id"], one["id"]])
+        assert await user.say(conversation, "See", id="m1", files=[two["id"], one["id"]]) == seq
+        assert json.loads(await result(user, conversation)) == ["a.txt: first", "b.md: second"]
+        snapshot = await user.snapshot(conversation)
+        assert snapshot["messages"][0]["metadata"] == {"yourcall": {"files": [two, one]}}
+        frames = await user.events(conversation)
+        (said,) = [frame.event["value"] for frame in frames if frame.event.get("name") == "yourcall.user"]
+        assert said == {"id": "m1", "text": "See", "files": [two, one]}
+        given = await user.get(f"/conversations/{conversation}/files/{one['id']}")
+        assert (given.content, given.headers["content-type"]) == (b"first", "text/plain")
+
+
+async def test_a_message_names_only_files_of_its_user(tmp_path: Path) -> None:
+    """Unknown, somebody else's, gone, twice, or too many: named in the problem, and no message is written."""
+    async with serve(engine_with(tmp_path, "Thanks.")) as served:
+        ada, bob = await served.user("ada"), await served.user("bob")
+        conversation = await ada.create()
+        mine, hers = await send(ada, "a.txt", b"a"), await send(bob, "b.txt", b"b")
+        gone = await send(ada, "c.txt", b"c")
+        await served.engine.files.rows.drop("ada", gone["id"])
+        for files, place in (
+            ([mine["id"], "0" * 32], "/files/1"),
+            ([hers["id"]], "/files/0"),
+            ([gone["id"]], "/files/0"),
+            ([mine["id"], mine["id"]], "/files/1"),
+            (["x"] * 11, "/files"),
+            ("x", "/files"),
+            ([{"path": "/etc/passwd"}], "/files"),
+        ):
+            response = await ada.post(f"/conversations/{conversation}/messages", json={"text": "Hi", "files": files})
+            assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, place)
+        assert (await ada.snapshot(conversation))["messages"] == []
+        await ada.say(conversation, "Hi", files=[mine["id"]])
+
+
+async def test_what_is_sent_ahead_keeps_the_same_rules(tmp_path: Path) -> None:
+    """Nobody asked for it, so nothing that a browser runs, no archive, and not more than 10 MiB."""
+    async with serve(engine_with(tmp_path)) as served:
+        user = await served.user("ada")
+        for name, data in (("a.html", hostile.HTML), ("a.svg", hostile.SVG), ("a.zip", hostile.bomb_zip(1))):
+            response = await user.post("/files", files={"file": (name, data, "image/png")})
+            assert (response.status_code, response.json()["type"]) == (415, "urn:yourcall:problem/file-type")
+        response = await user.post("/files", files={"file": ("a.txt", b"a" * ((10 << 20) + 1), "text/plain")})
+        problem(response, 413, "too-large", "The file is larger than 10 MiB.")
+        assert stored(tmp_path) == []

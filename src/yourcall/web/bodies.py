@@ -167,6 +167,16 @@ def words_of(body: dict[str, Json], name: str) -> str | None:
     return text
 
 
+def ids_of(body: dict[str, Json], name: str) -> list[str]:
+    """A member that may be a list of ids."""
+    match body.get(name):
+        case None:
+            return []
+        case [*ids] if all(isinstance(id, str) and is_id(id) for id in ids):
+            return ids
+    raise InvalidRequest(f"/{name}", "Expected a list of ids.")
+
+
 def id_of(body: dict[str, Json], name: str) -> str | None:
     """A member that may be an id."""
     chosen = optional_text_of(body, name)

@@ -17,7 +17,7 @@ from yourcall.errors import NotFound
 from yourcall.faults import is_id
 from yourcall.log import Done, Phase, Waiting
 from yourcall.ports import Listed
-from yourcall.web.bodies import id_of, members, read_json, text_of
+from yourcall.web.bodies import id_of, ids_of, members, read_json, text_of
 from yourcall.web.cursors import cursor, place
 from yourcall.web.problems import JsonResponse
 from yourcall.web.streams import Streams
@@ -69,10 +69,10 @@ class Conversations:
 
     async def say(self, id: str, request: Request) -> Response:
         """Write a message; the run that answers it is followed on `/events`. Its `id` makes a retry harmless."""
-        body = members(await read_json(request), "text", "id")
-        text, message_id = text_of(body, "text"), id_of(body, "id")
+        body = members(await read_json(request), "text", "id", "files")
+        text, message_id, files = text_of(body, "text"), id_of(body, "id"), ids_of(body, "files")
         chat = await self._existing(id, request)
-        return JsonResponse({"seq": await chat.post(text, id=message_id)}, 202)
+        return JsonResponse({"seq": await chat.post(text, id=message_id, files=files)}, 202)
 
     async def resume(self, id: str, request: Request) -> Response:
         """Let a stopped run go on."""

@@ -128,7 +128,7 @@ INTERRUPT: Final[dict[str, Any]] = {"responses": {200: _json("The question.", _I
 DELETE: Final[dict[str, Any]] = {"status_code": 204}
 MESSAGE: Final[dict[str, Any]] = {
     "status_code": 202,
-    "openapi_extra": _body(_object("text", text=_TEXT, id=_ID)),
+    "openapi_extra": _body(_object("text", text=_TEXT, id=_ID, files={"type": "array", "items": _ID, "maxItems": 10})),
     "responses": {202: _json("Recorded.", _object("seq", seq={"type": "integer"}))},
 }
 NOTHING: Final[dict[str, Any]] = {
