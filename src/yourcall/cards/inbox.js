@@ -1,83 +1,72 @@
-/**
- * `<yc-inbox base=".">`: the open questions that the user may answer, of all conversations, as cards. It looks for new
- * ones every few seconds while it is seen; what somebody else answered meanwhile closes here, too.
- */
+/** `<yc-inbox base=".">`: the open questions of all conversations, and of others, that the user may answer. */
 
+/** @import { YcCard } from "./card.js" */
 /** @import { Interrupt } from "./wire.d.ts" */
-import { YcCard } from "./card.js";
 import { Client, Problem } from "./client.js";
 import "./define.js";
 import { h } from "./dom.js";
-import { persist } from "./persist.js";
 import { strings } from "./strings.js";
 
-const EVERY_MS = 3_000;
-
 export class YcInbox extends HTMLElement {
-  /** @type {Client | undefined} One with a header of its own can be set before the element is connected. */
+  /** Before the element is connected, one of your own may be set. @type {Client | undefined} */
   client;
-  #empty = h("p", { class: "yc-aside", role: "status" });
-  /** @type {AbortController | undefined} */
-  #watch;
+  #status = h("p", { role: "status" });
+  /** @type {Map<string, YcCard>} */
+  #cards = new Map();
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
 
   connectedCallback() {
-    const watch = (this.#watch = new AbortController());
     this.client ??= new Client(this.getAttribute("base") ?? ".");
-    this.append(this.#empty);
-    const look = () => void this.#look().catch(() => {}); // the next look, seconds later, says what is wrong
-    this.addEventListener("yc-outdated", look, { signal: watch.signal });
-    document.addEventListener("visibilitychange", look, { signal: watch.signal });
-    void this.#watching(watch.signal);
+    this.append(this.#status);
+    this.addEventListener("yc-outdated", this.#look);
+    addEventListener("visibilitychange", this.#look);
+    this.#timer = setInterval(this.#look, 3_000);
+    void this.#look();
   }
 
   disconnectedCallback() {
-    this.#watch?.abort();
+    removeEventListener("visibilitychange", this.#look);
+    clearInterval(this.#timer);
   }
 
-  /** @param {AbortSignal} signal */
-  async #watching(signal) {
-    while (!signal.aborted) {
-      await persist(() => this.#look(), { signal }).catch((error) => (this.#empty.textContent = error.message));
-      await new Promise((next) => setTimeout(next, EVERY_MS));
-    }
-  }
-
-  async #look() {
+  #look = async () => {
     if (document.hidden) return;
-    /** @type {{ interrupts: Interrupt[] }} */
-    const { interrupts } = await this.#get("interrupts");
-    const cards = [.../** @type {NodeListOf<YcCard>} */ (this.querySelectorAll("yc-card"))];
-    const open = new Set(interrupts.map(({ id }) => id));
-    const known = new Set(cards.map(({ interrupt }) => interrupt?.id));
-    this.#empty.textContent = interrupts.length ? "" : strings.nothing;
-    const fresh = interrupts.filter(({ id }) => !known.has(id)).reverse(); // who waits longest is first
-    this.append(...fresh.map((interrupt) => this.#card(interrupt))); // and what is being answered stays where it is
-    for (const card of cards) if (card.open && !open.has(card.interrupt?.id ?? "")) await this.#refresh(card);
-  }
-
-  /** @param {Interrupt} interrupt */
-  #card(interrupt) {
-    const card = /** @type {YcCard} */ (document.createElement("yc-card"));
-    card.client = this.client;
-    card.interrupt = interrupt;
-    return card;
-  }
-
-  /** It is not listed any more: show what became of it. @param {YcCard} card */
-  async #refresh(card) {
     try {
-      card.interrupt = await this.#get(`interrupts/${card.interrupt?.id}`);
+      /** @type {{ interrupts: Interrupt[] }} */
+      const { interrupts } = await this.#get();
+      this.#status.textContent = interrupts.length ? "" : strings.nothing;
+      const gone = new Set(this.#cards.keys());
+      for (const interrupt of interrupts.reverse()) if (!gone.delete(interrupt.id)) this.#add(interrupt);
+      for (const id of gone) if (this.#cards.get(id)?.open) await this.#settle(id);
     } catch (error) {
-      if (error instanceof Problem && error.status === 404) card.remove(); // it is not theirs to see any more
+      this.#status.textContent = error instanceof Problem ? error.message : strings.unreachable;
     }
+  };
+
+  /** Below the others: what is being answered stays where it is. @param {Interrupt} interrupt */
+  #add(interrupt) {
+    const card = /** @type {YcCard} */ (document.createElement("yc-card"));
+    Object.assign(card, { client: this.client, interrupt });
+    this.#cards.set(interrupt.id, card);
+    this.append(card);
   }
 
-  /** @param {string} path */
-  async #get(path) {
+  /** Show what became of it; what the user may not see any more goes. @param {string} id */
+  async #settle(id) {
+    const interrupt = await this.#get(`/${id}`).catch((error) => {
+      if (error.status !== 404) throw error;
+    });
+    if (interrupt) Object.assign(this.#cards.get(id) ?? {}, { interrupt });
+    else this.#cards.get(id)?.remove(), this.#cards.delete(id);
+  }
+
+  async #get(path = "") {
     const { base, init } = /** @type {Client} */ (this.client);
-    const response = await fetch(`${base}/${path}`, init);
-    if (response.ok) return response.json();
-    throw new Problem(response.status, await response.json().catch(() => null));
+    const response = await fetch(`${base}/interrupts${path}`, init);
+    const body = await response.json().catch(() => null);
+    if (response.ok) return body;
+    throw new Problem(response.status, body);
   }
 }
 
