@@ -23,6 +23,7 @@ from yourcall.asks import Ask, Check
 from yourcall.entries import Json
 from yourcall.errors import Fault, ProgrammingError, Rejected
 from yourcall.faults import MAX_WORDS, pointer, said, text_fault, unexpected
+from yourcall.words import title_of
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -139,7 +140,7 @@ def _form_schema(model: Any) -> Json:
     definitions = whole.get("$defs", {})
     properties = {}
     for name, field in model.model_fields.items():
-        title = field.title or name.replace("_", " ").title()
+        title = field.title or title_of(name)
         properties[name] = {"title": title} | _drawable(whole["properties"][name], definitions)
         if "type" not in properties[name]:
             raise ProgrammingError(

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import anyio
 
+from tests.browser import kinds
 from tests.browser.corpus import HOSTILE, LABELS
 from yourcall import Agent, Ask, Context, Engine, Fault, File, ModelFailed, Rejected, Secret, Upload, Visit, tool
 from yourcall.entries import Json
@@ -283,7 +284,7 @@ SCENES: Final[dict[str, list[Step]]] = {
         asks(*(Question(f"Which of these, {n}?", options(*LABELS[n * 20 : n * 20 + 20])) for n in range(10))),
         "\n".join(LABELS),
     ],
-}  # fmt: skip
+} | kinds.scenes(reply)  # fmt: skip
 
 
 def play(transcript: Transcript) -> Said:
@@ -306,7 +307,7 @@ def fail_once() -> Said:
 
 
 model = GatedModel(repeat(play))
-agent = Agent[Any](model, tools=[ask, connect_hevy, raw, measure, colour, seat, lease, photo, get_sleep])
+agent = Agent[Any](model, tools=[ask, connect_hevy, raw, measure, colour, seat, lease, photo, get_sleep, *kinds.TOOLS])
 engine = Engine(
     agent,
     f"sqlite:///{FOLDER / 'chat.db'}",

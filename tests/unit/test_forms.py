@@ -103,7 +103,7 @@ def test_the_schema_is_flat_and_whole() -> None:
                 },
                 "only": {"title": "Only", "type": "string", "enum": ["yes"], "default": "yes"},
                 "note": {"title": "Note", "type": "string", "maxLength": 20_000},
-                "second_unit": {"title": "Second Unit", "type": "string", "oneOf": POUNDS},
+                "second_unit": {"title": "Second unit", "type": "string", "oneOf": POUNDS},
                 "origin": {"title": "From where", "default": "home", **text},
             },
             "required": ["name", "weeks", "start"],

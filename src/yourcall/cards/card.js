@@ -77,7 +77,7 @@ export class YcCard extends HTMLElement {
     const send = h("button", { class: "yc-primary" }, strings.send);
     const skip = h("button", { class: "yc-quiet", type: "button", click: () => this.#skip() }, strings.skip);
     const own = kind.querySelector("[data-actions]");
-    own?.append(skip);
+    if (!own?.matches("[data-actions=all]")) own?.append(skip);
     const actions = !own && h("div", { class: "yc-actions" }, send, skip);
     this.#fields = h("fieldset", { class: "yc-fields" }, kind, this.#alert, actions);
     const heading = h("p", { class: "yc-eyebrow", id: uid() }, strings.asks, until(interrupt.expiresAt));
@@ -264,7 +264,7 @@ const drafts = {
   /** @param {HTMLFormElement} form */
   controls(form) {
     const all = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("input, textarea, select"));
-    return [...all].filter(({ type }) => type !== "password" && type !== "file");
+    return [...all].filter(({ type }) => !["password", "file", "search"].includes(type));
   },
 
   /** @param {string} id @param {HTMLFormElement} form */

@@ -11,6 +11,7 @@ import { strings } from "./strings.js";
 /**
  * @typedef {Record<string, any>} Schema
  * @typedef {{ name: string, pointer: string, schema: Schema, required: boolean }} Property
+ * @typedef {Property & { element: HTMLElement, read: () => any }} Field
  * @typedef {[element: HTMLElement, read: () => any]} Drawn A field and its value, `undefined` where there is none.
  * @typedef {{ value: any, title: string }} Choice
  */
@@ -25,7 +26,7 @@ const BROKEN = Symbol("text that is no JSON");
 export class YcForm extends HTMLElement {
   /** @type {Interrupt | undefined} */
   #interrupt;
-  /** @type {(Property & { element: HTMLElement, read: () => any })[]} */
+  /** @type {Field[]} */
   #fields = [];
 
   get interrupt() {
@@ -41,11 +42,7 @@ export class YcForm extends HTMLElement {
     this.replaceChildren(...heading, ...explained(ask?.reason));
     if (ending) this.append(...answered(fields, ending.answer));
     else {
-      this.#fields = fields.map((property) => {
-        const [element, read] = drawn(property);
-        element.dataset.pointer = property.pointer;
-        return { ...property, element, read };
-      });
+      this.#fields = drawnFields(fields);
       this.append(...this.#fields.map(({ element }) => element));
     }
   }
@@ -58,11 +55,29 @@ export class YcForm extends HTMLElement {
 
   /** @returns {Fault[]} */
   get faults() {
-    return this.#fields.flatMap(({ pointer, schema, required, element, read }) => {
-      const detail = native(element) || amiss(schema, required, read());
-      return detail ? [{ pointer, detail }] : [];
-    });
+    return faultsIn(this.#fields);
   }
+}
+
+/** @param {Property[]} fields @returns {Field[]} */
+function drawnFields(fields) {
+  return fields.map((property) => {
+    const [element, read] = drawn(property);
+    element.dataset.pointer = property.pointer;
+    return { ...property, element, read };
+  });
+}
+
+/** The fields of an object within an answer, drawn. @param {Schema} schema @returns {Field[]} */
+export const fieldsOf = (schema, under = "") =>
+  drawnFields(properties(schema).map((one) => ({ ...one, pointer: under + one.pointer })));
+
+/** @param {Field[]} fields @returns {Fault[]} */
+export function faultsIn(fields) {
+  return fields.flatMap(({ pointer, schema, required, element, read }) => {
+    const detail = native(element) || amiss(schema, required, read());
+    return detail ? [{ pointer, detail }] : [];
+  });
 }
 
 // --------------------------------------------------------------------------- reading the schema
@@ -163,18 +178,26 @@ function number(property) {
 
 /** Text, and as a last resort JSON, where nothing native fits. @param {Property} property @returns {Drawn} */
 function text(property) {
-  const { type, format, pattern, minLength: minlength, maxLength: maxlength, default: preset } = property.schema;
+  const { type, format, pattern, minLength: minlength, maxLength: maxlength } = property.schema;
+  const isMoment = format === "date-time";
+  const preset = isMoment ? local(property.schema.default) : property.schema.default;
   const isJson = type !== undefined && type !== "string";
   const limits = { minlength, maxlength, dir: "auto" };
   const value = isJson && preset !== undefined ? JSON.stringify(preset) : preset;
   const [element, input] = isJson || type === undefined || maxlength > 200
-    ? control(property, "textarea", { ...limits, rows: 3 }, value)
+    ? control(property, "textarea", { ...limits, rows: maxlength < 10_000 ? 3 : 1 }, value)
     : control(property, "input", { ...limits, pattern, type: INPUTS[format] ?? "text", value });
   return [element, () => {
     if (input.value === "") return undefined;
     if (isJson) return fromJson(input.value);
-    return format === "date-time" ? new Date(input.value).toISOString() : input.value;
+    return isMoment ? new Date(input.value).toISOString() : input.value;
   }];
+}
+
+/** A moment as its input takes it: in the user's own time. @param {string | undefined} moment */
+function local(moment) {
+  const date = new Date(moment ?? "");
+  return isNaN(date.valueOf()) ? "" : new Date(date.valueOf() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /**
@@ -262,11 +285,11 @@ function answered(fields, answer) {
 }
 
 /** @param {[string, string][]} rows */
-const pairs = (rows) => h("dl", { class: "yc-pairs" }, ...rows.map(([name, value]) =>
+export const pairs = (rows) => h("dl", { class: "yc-pairs" }, ...rows.map(([name, value]) =>
   h("div", {}, h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, value))));
 
 /** @param {any} value @param {Schema} schema @returns {string} */
-function words(value, schema) {
+export function words(value, schema) {
   if (Array.isArray(value)) return value.map((one) => words(one, schema.items ?? {})).join(", ");
   if (value === undefined || value === null) return strings.none;
   if (typeof value === "boolean") return value ? strings.yes : strings.no;

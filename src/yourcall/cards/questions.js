@@ -155,22 +155,24 @@ const offered = ({ label, description, recommended }) => [
  */
 function drawn(question, answer) {
   const selected = [answer?.selected ?? []].flat(); // what answers a raw interrupt may be anything
-  const offers = question.options.map(({ label }) => {
-    const chosen = selected.includes(label);
-    const remark = chosen && h("span", { class: "yc-sr" }, ` (${strings.chosen})`);
-    return h("li", { class: chosen && "yc-chosen", dir: "auto" }, label, remark);
-  });
   return h("div", { class: "yc-question" },
     h("p", {}, ...asked(question)),
-    h("ul", { class: "yc-offers" }, ...offers),
+    offers(question.options.map(({ label }) => label), selected),
     answer?.other && h("p", { class: "yc-said", dir: "auto" }, answer.other),
     answer?.note && h("p", { class: "yc-aside", dir: "auto" }, `${strings.noteLabel}: ${answer.note}`),
     answer?.skipped && h("p", { class: "yc-aside" }, strings.skippedQuestion),
   );
 }
 
+/** What could be chosen, and what was. @param {string[]} labels @param {string[]} selected */
+export const offers = (labels, selected) => h("ul", { class: "yc-offers" }, ...labels.map((label) => {
+  const chosen = selected.includes(label);
+  const remark = chosen && h("span", { class: "yc-sr" }, ` (${strings.chosen})`);
+  return h("li", { class: chosen && "yc-chosen", dir: "auto" }, label, remark);
+}));
+
 /** @param {Event} event */
-function focusInside({ currentTarget }) {
+export function focusInside({ currentTarget }) {
   const details = /** @type {HTMLDetailsElement} */ (currentTarget);
   if (details.open && details.contains(document.activeElement)) details.querySelector("textarea")?.focus();
 }

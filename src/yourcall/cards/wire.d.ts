@@ -85,7 +85,7 @@ export interface Patience {
  * The element `yc-KIND`, as its card knows it. Its controls are ordinary form controls, and what stands in an
  * element with `data-pointer` is marked when an error has that JSON pointer. A `yc-answer` event, whose detail is
  * the answer, sends at once; otherwise the card's button sends `answer`. A kind that has its own way to send has an
- * element with `data-actions`: the card puts Skip there, and shows no button of its own.
+ * element with `data-actions`: the card puts Skip there, and shows no button of its own; if it is "all", not even Skip.
  */
 export interface KindMembers {
   /** Set once, before the element is shown; with an ending it draws what was. */

@@ -1,0 +1,78 @@
+/**
+ * `<yc-confirm>`: what is to happen, in words, with the fields that may be edited, and a Yes and a No of the same
+ * weight. Neither is what Enter does: nobody approves by the way.
+ */
+
+/** @import { Interrupt, KindMembers } from "./wire.d.ts" */
+/** @import { Field } from "./form.js" */
+import { h } from "./dom.js";
+import { faultsIn, fieldsOf, pairs, words } from "./form.js";
+import { focusInside } from "./questions.js";
+import { strings } from "./strings.js";
+
+/** @typedef {{ title: string, text: string, name?: string }} Row */
+
+/** @implements {KindMembers} */
+export class YcConfirm extends HTMLElement {
+  /** @type {Interrupt | undefined} */
+  #interrupt;
+  /** @type {Field[]} */
+  #fields = [];
+  /** What the fields held at first, as JSON. @type {string[]} */
+  #before = [];
+  #approved = false;
+
+  get interrupt() {
+    return /** @type {Interrupt} */ (this.#interrupt);
+  }
+
+  set interrupt(interrupt) {
+    this.#interrupt = interrupt;
+    const { ask, ending } = interrupt.metadata.yourcall;
+    /** @type {Row[]} */
+    const shown = ask.shown;
+    this.replaceChildren(h("p", { class: "yc-prompt", dir: "auto" }, ask.title));
+    if (ending) {
+      const edits = ending.answer?.edits ?? {};
+      this.append(...inWords(shown.map(({ name = "", title, text }) =>
+        ({ title, text: name in edits ? `${words(edits[name], ask.fields[name])} (${strings.edited})` : text }))));
+      if (ending.answer) this.append(h("p", { class: "yc-aside" }, strings.approved));
+      return;
+    }
+    this.#fields = fieldsOf({ type: "object", properties: ask.fields, required: ask.required }, "/edits");
+    this.#before = this.#fields.map(({ read }) => JSON.stringify(read()));
+    const reason = h("textarea", { rows: 2, "aria-label": strings.reason, dir: "auto", maxlength: 10_000 });
+    const decline = () => {
+      const detail = { approved: false, reason: reason.value.trim() || undefined };
+      this.dispatchEvent(new CustomEvent("yc-answer", { detail }));
+    };
+    this.append(
+      ...inWords(shown.filter(({ name }) => !name)),
+      ...this.#fields.map(({ element }) => element),
+      h("div", { class: "yc-actions", "data-actions": "all" },
+        h("button", { type: "button", class: "yc-even", click: () => this.#approve() }, strings.yes),
+        h("button", { type: "button", class: "yc-even", click: decline }, strings.no),
+        h("details", { class: "yc-note", toggle: focusInside }, h("summary", {}, strings.reason), reason)));
+  }
+
+  get answer() {
+    const edits = this.#fields.map(({ name, read }) => [name, read() ?? null]);
+    const edited = edits.filter((_, n) => JSON.stringify(this.#fields[n]?.read()) !== this.#before[n]);
+    return { approved: true, ...(edited.length && { edits: Object.fromEntries(edited) }) };
+  }
+
+  get faults() {
+    return this.#approved ? faultsIn(this.#fields) : [{ pointer: "", detail: strings.decide }];
+  }
+
+  #approve() {
+    this.#approved = true;
+    this.closest("form")?.requestSubmit(); // by way of the card, which looks for faults
+    this.#approved = false;
+  }
+}
+
+/** The value itself, or its fields. @param {Row[]} rows @returns {HTMLElement[]} */
+const inWords = ([first, ...rest]) => !first ? [] : first.title
+  ? [pairs([first, ...rest].map(({ title, text }) => [title, text]))]
+  : [h("p", { class: "yc-text", dir: "auto" }, first.text), ...inWords(rest)];
