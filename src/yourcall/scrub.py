@@ -75,8 +75,11 @@ class Hidden:
         """Take the values out of a log record, before any handler has seen it."""
         if not self._found:
             return
-        if record.args:  # rendered: a value may be put together from parts
-            record.msg, record.args = self.text(record.getMessage()), None
+        if record.args:
+            message = record.getMessage()  # a value may be put together from parts
+            said = f"{message}{record.args!r}"
+            if self.text(said) != said:
+                record.msg, record.args = self.text(message), None
         else:
             record.msg = self._without(record.msg)
         if record.exc_info and record.exc_info[0]:
