@@ -34,7 +34,19 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "repr of bytes": lambda value: repr(value.encode()),
     "ascii": ascii,
 }
-AWKWARD = ["abc-123", "q7", 'p"ä\\s/ w+%&=\'\n😀x', "a\\b", "--", "%41%42", "(?:x)|.*", "ключ/+", "0x1F", "k\tv", "$1\\1"]
+AWKWARD = [
+    "abc-123",
+    "q7",
+    "p\"ä\\s/ w+%&='\n😀x",
+    "a\\b",
+    "--",
+    "%41%42",
+    "(?:x)|.*",
+    "ключ/+",
+    "0x1F",
+    "k\tv",
+    "$1\\1",
+]
 
 secrets = st.text(min_size=1, max_size=40).filter(lambda text: text.strip() and "\0" not in text and text.isprintable())
 
