@@ -81,7 +81,7 @@ def which(lift: Lift) -> Move:
     """Ask for the exercise with buttons; figures that are known already go into the labels."""
     told = spelled(lift)
     names = MOVED if lift.timed else LIFTED[: 3 if told else 4]
-    lead = f"{told}: noted." if told else 'Good work. You can type it in one line, too: "bench 3x5 80 kg".'
+    lead = f"{told}, of which exercise?" if told else 'Good work. You can type it in one line, too: "bench 3x5 80 kg".'
     return choice(lead, DID, [(f"{name} {told}".strip(), "") for name in names])
 
 
@@ -126,26 +126,48 @@ def args(lift: Lift) -> Args:
 
 
 def correct(heard: Heard) -> Move | None:
-    """Another figure for what was logged a moment ago: `actually it was 85`."""
-    logged = re.search(r"(?:Logged|Corrected): (.+?)\.(?:\s|$)", heard.scene.said)
-    if not logged or not has(heard.text, CORRECTION):
+    """Another figure for what was logged before: `actually it was 85`, `the bench was 3 sets not one`."""
+    logged = heard.scene.logged
+    text = words.digits(heard.text)
+    if not logged or has(text, MORE):
         return None
-    before = next(iter(words.lifts(logged[1].replace(",", " "))), Lift())
-    found = next((lift for lift in words.lifts(re.sub(CORRECTION, " ", heard.text)) if lift.figures), Lift())
-    name = corrected(heard.text)
-    if not (found.figures or name):
+    found = next((lift for lift in words.lifts(_bare(text)) if lift.figures), Lift())
+    named = words.exercise(re.sub(INSTEAD, " ", text))
+    whole = bool(found.sets and found.reps and found.weight is not None)
+    restated = named in logged and has(text, "was|were|is|had") and found.figures and not (whole or heard.question)
+    if not restated and not has(text, CORRECTION):
         return None
-    new = args(replace(found, exercise=name or logged[1].split(",")[0]))
-    if before.minutes and not found.unit and "weight" in new:
-        new["minutes"] = new.pop("weight")
-    return call("log_workout", **(args(before) | new), replace=True)
+    if named is None and not found.figures:
+        return None
+    which = named if named in logged else _denied(text, logged)
+    changes = args(replace(found, exercise=None if named == which else named))
+    if (which or logged[-1]) in words.ACTIVITIES and "weight" in changes:
+        changes["minutes"] = changes.pop("weight")
+    if not found.sets or (found.sets == 1 and not re.search(r"\b1 ?(x|sets?)", text)):
+        changes.pop("sets", None)
+    return call("correct_workout", which=which, **changes) if changes else None
+
+
+def _denied(text: str, logged: tuple[str, ...]) -> str | None:
+    """The exercise that it was not: `that was squat, not bench`."""
+    denied = words.exercise(" ".join(found[0] for found in re.finditer(INSTEAD, text)))
+    return denied if denied in logged else None
+
+
+def _bare(text: str) -> str:
+    """Without the words that only say that it is a correction."""
+    return re.sub(rf"(?<![a-z])(?:{CORRECTION})(?![a-z])", " ", re.sub(words.DENIED, " ", text))
+
+
+INSTEAD: Final = r"\b(?:not|instead of|rather than) .*"
+MORE: Final = "also|too|then|another|more|again"
 
 
 def corrected(text: str) -> str | None:
     """The exercise that is meant after all: `no, that was squat, not bench`."""
     if not has(text, CORRECTION):
         return None
-    return words.exercise(re.sub(r"\b(?:not|instead of) .*", " ", text))
+    return words.exercise(re.sub(INSTEAD, " ", text))
 
 
 CORRECTION: Final = (
@@ -162,6 +184,9 @@ def undo(heard: Heard) -> Move | None:
         return call("undo_workout")
     if has(heard.text, LAST):
         return call("undo_workout")
+    named = words.exercise(heard.text)
+    if named in heard.scene.logged and has(heard.core, REMOVED) and not has(heard.text, "plan"):
+        return call("undo_workout", exercise=named)
     if heard.whole(WRONG):
         options = [("Undo the last workout", ""), ("Change my plan", ""), ("Change my unit", "")]
         return choice("", "What is wrong?", options)
@@ -176,6 +201,7 @@ LAST: Final = (
     r"|one|run)"
     r"|(edit|change|fix|correct) (my |the )?(last|latest) (one|log|entry|set|workout|lift|run)"
 )
+REMOVED: Final = r"^(please )?(undo|take back|remove|delete|scratch|erase|drop|forget)"
 WRONG: Final = (
     r"(that|this|it)('s| is| was|s)? (all )?(wrong|a mistake|not right|incorrect|not (true|correct))|i made a mistake"
     r"|mistake|wrong"

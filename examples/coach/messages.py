@@ -15,6 +15,7 @@ from .topics import (
     ABOUT,
     ASIDE,
     CAREFUL,
+    FOOD,
     ME,
     OPINIONS,
     SCRIPTS,
@@ -71,6 +72,32 @@ def topics(group: tuple[Topic, ...]) -> Rule:
 def aside(heard: Heard) -> Move | None:
     """Facts that a plan does not go by, unless a goal comes with them."""
     return None if words.goal(heard.text) else topics(ASIDE)(heard)
+
+
+def eating(heard: Heard) -> Move | None:
+    """Food alone: a training plan is no answer to it. What else a message asks for is done, with a word on food."""
+    if not has(heard.text, FOOD[0].pattern):
+        return None
+    for part in re.split(r"[,.;!?\n]|(?<![a-z])(?:and|but|also)(?![a-z])", heard.text):
+        if not has(part, FOOD[0].pattern) and (words.slots(part) or has(part, wishes.PLANNING)):
+            return None
+    return topics(FOOD)(heard)
+
+
+def keep(heard: Heard) -> Move | None:
+    """A wish to keep something: what no tool keeps is not said to be kept."""
+    found = re.search(rf"(?<![a-z])(?:{KEEP})(?![a-z]) (?P<what>.+)", heard.text)
+    what = found["what"] if found else ""
+    if not what or words.slots(what) or words.unit(what) or words.level(what) or words.lifts(what):
+        return None
+    return Move(f"I have not kept that: {REMEMBERED}", ends=True)
+
+
+KEEP: Final = (
+    r"(remember|memori[sz]e|keep in mind|bear in mind|don'?t forget|note( down)?|make a note|take note"
+    r"|write (it |that )?down|save|store|for the record)(,| that| this| of| :)*"
+)
+REMEMBERED: Final = "all I can remember is your unit, goal, days, equipment, experience, what hurts, and your workouts."
 
 
 def about_training(heard: Heard) -> Move | None:
@@ -171,6 +198,8 @@ RULES: Final[tuple[Rule, ...]] = (
     wishes.unit,
     wishes.weight,
     topics(ME),
+    keep,
+    eating,
     wishes.unwanted,
     aside,
     diary.log,

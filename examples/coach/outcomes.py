@@ -14,7 +14,7 @@ from .diary import DID, args, corrected, unlisted
 from .messages import NO, YES, understand
 from .plans import SPREAD
 from .scene import Args, Heard, Move, Outcome, Scene, call
-from .wishes import DEFAULTS, UNDECIDED, slots, spelled_out
+from .wishes import LEAD_DECIDED, LEFT_OPEN, TRUST, UNDECIDED, spelled_out
 from .words import has
 
 # --------------------------------------------------------------------------- a tool has returned
@@ -43,7 +43,7 @@ def _told(outcome: Outcome, scene: Scene) -> Move:
         return _failed(outcome)
     if outcome.tool == "ask_user":
         return _chosen(outcome, scene)
-    return _done(outcome)
+    return _done(outcome, scene)
 
 
 def _note(outcome: Outcome) -> str:
@@ -86,7 +86,7 @@ RETRIES: Final = {
 }
 
 
-def _done(outcome: Outcome) -> Move:
+def _done(outcome: Outcome, scene: Scene) -> Move:
     """Read a result out to the user; what a tool tells the model is in the third person."""
     text = to_user(outcome.text)
     if outcome.tool == "show_plan" and text.startswith("No plan"):
@@ -94,13 +94,12 @@ def _done(outcome: Outcome) -> Move:
     if outcome.tool == "update_profile":
         return Move(text)
     if outcome.tool == "plan_week":
-        return Move(text).plus(
-            Move(
-                'Is something not right? Say "other days", "different goal" or "too hard". '
-                f'After a session, tell me what you did, for example "{_example(text)}".'
-            )
-        )
+        after = f'After a session, tell me what you did, for example "{_example(text)}".'
+        return Move(text).plus(Move(after if CHANGEABLE in scene.told else f"{CHANGEABLE} {after}"))
     return Move(text, ends=True)
+
+
+CHANGEABLE: Final = 'Is something not right? Say "other days", "different goal" or "too hard".'
 
 
 def _example(plan: str) -> str:
@@ -189,6 +188,8 @@ def _fits(outcome: Outcome, text: str, scene: Scene) -> Move | None:
     if outcome.tool == "ask_user":
         return _option(outcome, text, scene)
     if outcome.tool == "weight_unit":
+        if re.fullmatch(TRUST, text.strip(" .!")):
+            return call("weight_unit", 'Kilograms, then; say "pounds" to change it.', unit="kg")
         named = words.unit(text) or {"1": "kg", "2": "lb"}.get(_ordinal(text))
         return call("weight_unit", unit=named) if named and not words.exercise(text) else None
     if outcome.tool == "plan_week":
@@ -224,27 +225,29 @@ ORDINALS: Final = {"first": "1", "second": "2", "third": "3", "fourth": "4", "a"
 
 def _planned(outcome: Outcome, text: str) -> Move | None:
     known: Args = dict(outcome.args)
-    if re.fullmatch(UNDECIDED, text.strip(" .!")):
+    if re.fullmatch(UNDECIDED, text.strip(" .!")) or has(text, LEFT_OPEN):
         known.pop("reuse", None)
-        return call("plan_week", "Then I decide: something that suits most people.", **(DEFAULTS | known))
+        return call("plan_week", LEAD_DECIDED, **(known | words.slots(text) | {"decide": True}))
     if re.fullmatch(YES, text) or has(text, r"same( again| as (last time|before))?|plan that|go with that|that one"):
         return call("plan_week", **(known | {"reuse": True}))
     if words.lifts(text) and any(lift.exercise and lift.figures for lift in words.lifts(text)):
         return None
     if Heard.of(text, Scene()).question and not re.match("can|could|what about|how about", text):
         return None
-    found = slots(text)
+    found = words.slots(text)
     if (count := words.number(text)) and 1 <= count <= 7:
         found["days"] = SPREAD[int(count)]
     if not found or words.injuries(text):
         return None
     move = call("plan_week", **(known | found))
-    return replace(move, text=f"Noted: {spelled_out(found)}.")
+    return replace(move, text=f"A plan, then: {spelled_out(found)}.")
 
 
 def _logged(outcome: Outcome, text: str) -> Move | None:
     """Figures for the exercise that was being logged."""
     known: Args = dict(outcome.args)
+    if has(text, LEFT_OPEN) and not words.lifts(text):
+        return Move("What you did I cannot guess, so nothing was logged.", ends=True)
     if (named := words.unit(text)) and not re.search(r"\d", text):
         return call("log_workout", **(known | {"unit": named}))
     if (other := corrected(text)) and other != known.get("exercise"):

@@ -72,9 +72,6 @@ class Workout(BaseModel):
         return f"{self.exercise}, {', '.join(parts)}" if parts else self.exercise
 
 
-LATEST = "DELETE FROM workout WHERE id = (SELECT max(id) FROM workout WHERE user = ?)"
-
-
 class Profiles:
     """Profiles and workouts in one SQLite file; every method is one transaction."""
 
@@ -100,30 +97,41 @@ class Profiles:
             await db.execute("DELETE FROM profile WHERE user = ?", (user,))
             await db.execute("DELETE FROM workout WHERE user = ?", (user,))
 
-    async def log(self, user: str, workout: Workout, replace: bool = False) -> float | None:
-        """Keep a workout, as of today; `replace` puts it in the place of the latest.
+    async def log(self, user: str, workout: Workout) -> float | None:
+        """Keep a workout, as of today.
 
         Returns the heaviest weight logged before for this exercise in this unit, if there is one.
         """
         async with self._open() as db:
-            if replace:
-                await db.execute(LATEST, (user,))
-            best = max((w.weight for w in await _workouts(db, user) if _alike(w, workout) and w.weight), default=None)
+            before = (known for _, known in await _workouts(db, user))
+            best = max((w.weight for w in before if _alike(w, workout) and w.weight), default=None)
             dated = workout.model_copy(update={"day": workout.day or date.today()})
             await db.execute("INSERT INTO workout (user, body) VALUES (?, ?)", (user, dated.model_dump_json()))
             return best
 
-    async def undo(self, user: str) -> Workout | None:
-        """Take back the workout that was logged last."""
+    async def latest(self, user: str, exercise: str | None = None) -> Workout | None:
+        """The workout that was logged last, of this exercise if one is named."""
         async with self._open() as db:
-            workouts = await _workouts(db, user)
-            await db.execute(LATEST, (user,))
-            return workouts[-1] if workouts else None
+            _, workout = await _latest(db, user, exercise)
+            return workout
+
+    async def correct(self, user: str, exercise: str | None, corrected: Workout) -> None:
+        """Put another in the place of the latest workout, of this exercise if one is named."""
+        async with self._open() as db:
+            place, _ = await _latest(db, user, exercise)
+            await db.execute("UPDATE workout SET body = ? WHERE id = ?", (corrected.model_dump_json(), place))
+
+    async def undo(self, user: str, exercise: str | None = None) -> Workout | None:
+        """Take back the workout that was logged last, of this exercise if one is named."""
+        async with self._open() as db:
+            place, workout = await _latest(db, user, exercise)
+            await db.execute("DELETE FROM workout WHERE id = ?", (place,))
+            return workout
 
     async def workouts(self, user: str) -> list[Workout]:
         """Every workout, in the order in which they were logged."""
         async with self._open() as db:
-            return await _workouts(db, user)
+            return [workout for _, workout in await _workouts(db, user)]
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[aiosqlite.Connection]:
@@ -156,6 +164,12 @@ async def _first(db: aiosqlite.Connection, query: str, user: str) -> sqlite3.Row
         return await cursor.fetchone()
 
 
-async def _workouts(db: aiosqlite.Connection, user: str) -> list[Workout]:
-    async with db.execute("SELECT body FROM workout WHERE user = ? ORDER BY id", (user,)) as cursor:
-        return [Workout.model_validate_json(body) async for (body,) in cursor]
+async def _workouts(db: aiosqlite.Connection, user: str) -> list[tuple[int, Workout]]:
+    """Every workout with its place, the first one first."""
+    async with db.execute("SELECT id, body FROM workout WHERE user = ? ORDER BY id", (user,)) as cursor:
+        return [(place, Workout.model_validate_json(body)) async for place, body in cursor]
+
+
+async def _latest(db: aiosqlite.Connection, user: str, exercise: str | None) -> tuple[int, Workout | None]:
+    logged = await _workouts(db, user)
+    return next((one for one in reversed(logged) if exercise in (None, one[1].exercise)), (0, None))

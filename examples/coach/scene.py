@@ -92,6 +92,10 @@ class Scene:
     """How many messages in a row were not understood before this one."""
     done: frozenset[str] = field(default_factory=frozenset)
     """The tools that have succeeded in this conversation."""
+    logged: tuple[str, ...] = ()
+    """The exercises that were logged in this conversation, the latest last."""
+    told: str = ""
+    """All that the stand-in has said in this conversation."""
 
     @classmethod
     def read(cls, transcript: Sequence[Message]) -> Scene:
@@ -101,12 +105,15 @@ class Scene:
         tail = transcript[steps[-1] + 1 :] if steps else transcript
         args = {call.id: _object(call.args) for call in step.calls}
         results = [message for message in tail if isinstance(message, ToolMessage)]
+        texts = [message.text for message in transcript if isinstance(message, AssistantMessage)]
         return cls(
             said=step.text,
             outcomes=tuple(Outcome(r.tool, args.get(r.call_id, {}), r.status, r.text) for r in results),
             heard="\n".join(message.text for message in tail if isinstance(message, UserMessage)),
-            misses=_misses([m.text for m in transcript if isinstance(m, AssistantMessage)]),
+            misses=_misses(texts),
             done=_done(transcript),
+            logged=_logged(transcript),
+            told="\n".join(texts),
         )
 
 
@@ -123,6 +130,14 @@ def _done(transcript: Sequence[Message]) -> frozenset[str]:
             if message.text.startswith("Everything was deleted"):
                 done.clear()
     return frozenset(done)
+
+
+def _logged(transcript: Sequence[Message]) -> tuple[str, ...]:
+    logged: list[str] = []
+    for message in transcript:
+        if isinstance(message, ToolMessage) and (found := re.match(r"(Logged|Corrected): ([^,.]+)", message.text)):
+            logged.append(found[2])
+    return tuple(logged)
 
 
 def _misses(texts: Sequence[str]) -> int:
@@ -168,7 +183,10 @@ class Heard:
 
     @property
     def question(self) -> bool:
-        return self.text.endswith("?") or re.match(rf"(?:{QUESTION})(?![a-z])", self.core) is not None
+        return (
+            self.text.endswith("?")
+            or re.match(rf"(?:{QUESTION})(?:'[a-z]+)?(?![a-z'])", self.core.removeprefix("can't")) is not None
+        )
 
     @property
     def wish(self) -> bool:

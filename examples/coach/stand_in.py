@@ -56,9 +56,9 @@ def respond(scene: Scene) -> Move:
 
 
 def suggestion(scene: Scene) -> str:
-    """Something to do next: what has not been done yet comes first, and nothing twice in a row."""
+    """Something to do next: what has not been done yet comes first, and nothing is suggested twice."""
     fresh = [text for tool, text in NEXT if tool not in scene.done]
-    return next(text for text in (*fresh, *LATER) if text not in scene.said)
+    return next((text for text in (*fresh, *LATER) if text not in scene.told), "")
 
 
 NEXT: Final = (

@@ -67,11 +67,22 @@ ASKED: Final[dict[str, Question]] = {
         "What can you train with?", header="Equipment", multi=True, options=[Option(label) for label in KIT_LABELS]
     ),
 }
+WEEK_FIELDS: Final[dict[str, Any]] = {
+    "goal": Annotated[Goal, Field(title="Goal"), Titles({name: label for label, name in GOAL_LABELS.items()})],
+    "days": Annotated[list[Day], Field(title="Days", min_length=1)],
+    "equipment": Annotated[
+        list[Equipment],
+        Field(title="Equipment", min_length=1),
+        Titles({name: label for label, name in KIT_LABELS.items()}),
+    ],
+}
+DEFAULTS: Final[dict[str, Any]] = {"goal": "fitness", "days": plans.SPREAD[3], "equipment": ["body weight"]}
+"""What a plan goes by if the user leaves that open."""
 SAME, CHANGE = "Plan that", "Change something"
 
 
 @tool
-async def plan_week(  # one parameter for each thing that a plan goes by
+async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing that a plan goes by
     ctx: Context[Coach],
     goal: Goal | None = None,
     days: list[Day] | None = None,
@@ -80,27 +91,38 @@ async def plan_week(  # one parameter for each thing that a plan goes by
     also_on: list[Day] | None = None,
     not_on: list[Day] | None = None,
     reuse: bool | None = None,
+    decide: bool = False,
 ) -> str:
     """Plan the user's training week and save the plan. Asks for what is not known.
 
     Give what the user has said; `also_on` and `not_on` change the days that are known. `reuse` says whether to take
-    what is remembered from last time: true to take it, false to ask anew; leave it out to let the user decide.
+    what is remembered from last time: true to take it, false to let the user change it; leave it out to let the user
+    decide. With `decide` nothing is asked: what neither the user nor the profile says gets a sensible default.
     """
     remembered = await ctx.once("profile", ctx.deps.profiles.load, ctx.user, repeatable=True)
     given = _known({"goal": goal, "days": days, "equipment": equipment})
     wanted = _known(remembered.model_dump(include=set(ASKED)) | given)
-    wanted = _known(wanted | {"days": _changed(wanted.get("days", ()), also_on or (), not_on or ())})
-    if reuse is None and remembered.plannable and len(given) < len(wanted) == len(ASKED):
+    if wanted.get("days"):
+        wanted = _known(wanted | {"days": _changed(wanted["days"], also_on or (), not_on or ())})
+    notes: list[str] = []
+    if reuse is None and not decide and remembered.plannable and len(given) < len(wanted) == len(ASKED):
         (again,) = ctx.ask(_same_again(wanted))
         reuse = CHANGE not in again.selected
-        wanted |= _read_slots(_own_words(again))
-    missing = [name for name in ASKED if name not in (given if reuse is False else wanted)]
-    notes: list[str] = []
-    if missing:
+        changes, notes = _changes(again, wanted)
+        wanted |= changes
+    editing = reuse is False and len(wanted) == len(ASKED)
+    missing = [name for name in ASKED if name not in (given if reuse is False and not editing else wanted)]
+    if decide and missing:
+        wanted |= {name: DEFAULTS[name] for name in missing}
+        notes.append(f"You left it to me, so I took {_in_words(wanted, missing)}.")
+    elif missing:
         answers = ctx.ask(Questions([ASKED[name] for name in missing]))
         for name, answer in zip(missing, answers, strict=True):
             wanted[name], note = READERS[name](answer)
             notes += [note] if note else []
+    elif editing and (open_to_change := [name for name in ASKED if name not in given]):
+        fields: dict[str, Any] = {name: (WEEK_FIELDS[name], wanted[name]) for name in open_to_change}
+        wanted |= ctx.ask(Form(create_model("Week", **fields), title="What should be different?")).model_dump()
     wanted |= _known({"level": level})
     plan = plans.week(Profile.model_validate(remembered.model_dump() | wanted))
     await ctx.once("save", ctx.deps.profiles.update, ctx.user, wanted | {"plan": plan}, repeatable=True)
@@ -130,35 +152,73 @@ def _shortened(text: str) -> str:
     return shorten(text, 60, placeholder=" ...") if " " in text else text[:60]
 
 
-def _read_slots(text: str) -> dict[str, Any]:
-    return _known({"goal": words.goal(text), "days": words.days(text), "equipment": words.kit(text)})
+def _in_words(wanted: dict[str, Any], names: Sequence[str]) -> str:
+    said = {
+        "goal": f"a plan to {plans.AIMS[wanted['goal']]}" if "goal" in wanted else "",
+        "days": plans.listed(wanted.get("days", ())),
+        "equipment": plans.listed(plans.KITS[name] for name in wanted.get("equipment", ())),
+    }
+    return "; ".join(said[name] for name in names)
+
+
+def _changes(again: QuestionAnswer, wanted: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What the user wrote beside "Plan that", as far as it can be read, and what to tell them of it."""
+    heard = words.slots(text := _own_words(again))
+    days = _changed(wanted["days"], heard.pop("also_on", ()), heard.pop("not_on", ()))
+    changes = _known({"days": days if days != list(wanted["days"]) else ()}) | heard
+    if not text:
+        return {}, []
+    read = _in_words(wanted | changes, list(changes)) if changes else ""
+    return changes, [_read(text, read, words.beyond(text, *_PATTERNS.values()))]
+
+
+_PATTERNS: Final = {
+    "goal": "|".join(words.GOALS.values()),
+    "days": words.DAY_WORDS,
+    "equipment": "|".join(words.KIT.values()),
+}
+
+
+def _read(text: str, read: str, more: bool) -> str:
+    """What was made of the user's own words: never more than is so, and never nothing."""
+    if not read:
+        return f'I could not make anything of "{_shortened(text)}".'
+    return f'From "{_shortened(text)}" I took: {read}{"; the rest of it I cannot use" if more else ""}.'
 
 
 def _goal(answer: QuestionAnswer) -> tuple[Goal, str]:
-    heard = words.goal(_own_words(answer))
-    if answer.selected:
-        return GOAL_LABELS[answer.selected[0]], ""
-    if answer.other and not heard:
-        return (
-            "fitness",
-            f'For "{_shortened(answer.other)}" I have no plan of its own, so this is one for all-round fitness.',
-        )
-    return heard or "fitness", "" if heard else "No goal was chosen, so this is a plan for all-round fitness."
+    text = _own_words(answer)
+    heard = words.goal(text)
+    chosen = GOAL_LABELS[answer.selected[0]] if answer.selected else heard
+    if not text:
+        return chosen or "fitness", "" if chosen else "No goal was chosen, so this is a plan for all-round fitness."
+    if not chosen:
+        return "fitness", f'For "{_shortened(text)}" I have no plan of its own, so this is one for all-round fitness.'
+    read = plans.AIMS[heard] if heard and heard == chosen else ""
+    return chosen, _read(text, read, words.beyond(text, _PATTERNS["goal"]))
 
 
 def _days(answer: QuestionAnswer) -> tuple[Sequence[Day], str]:
-    heard = {*answer.selected, *words.days(_own_words(answer))}
-    if heard:
-        return [day for day in WEEK if day in heard], ""
-    return plans.SPREAD[3], f"No days were chosen, so I took {plans.listed(plans.SPREAD[3])}."
+    text = _own_words(answer)
+    named = {*answer.selected, *words.days(text)} - {*words.not_days(text)}
+    days = [day for day in WEEK if day in named] or plans.SPREAD[3]
+    if not text:
+        return days, "" if named else f"No days were chosen, so I took {plans.listed(days)}."
+    read = plans.listed(days) if words.days(text) or words.not_days(text) else ""
+    told = _read(text, read, words.beyond(text, _PATTERNS["days"]))
+    return days, told if read or answer.selected else f"{told} So I took {plans.listed(days)}."
 
 
 def _equipment(answer: QuestionAnswer) -> tuple[Sequence[Equipment], str]:
-    heard = [*(KIT_LABELS[label] for label in answer.selected), *words.kit(_own_words(answer))]
-    if heard:
-        return list(dict.fromkeys(heard)), ""
-    told = f'I do not know how to use "{_shortened(answer.other)}"' if answer.other else "No equipment was chosen"
-    return ["body weight"], f"{told}, so this needs none."
+    text = _own_words(answer)
+    heard = words.kit(text)
+    kit = list(dict.fromkeys([*(KIT_LABELS[label] for label in answer.selected), *heard]))
+    if not text:
+        return kit or ["body weight"], "" if kit else "No equipment was chosen, so this needs none."
+    if not kit:
+        return ["body weight"], f'I do not know how to use "{_shortened(text)}", so this needs none.'
+    read = plans.listed(plans.KITS[name] for name in heard) if heard else ""
+    return kit, _read(text, read, words.beyond(text, _PATTERNS["equipment"]))
 
 
 READERS: Final[dict[str, Any]] = {"goal": _goal, "days": _days, "equipment": _equipment}
@@ -191,7 +251,7 @@ HEAVIEST: Final[dict[Unit, float]] = {"kg": 500, "lb": 1100}
 
 
 @tool
-async def log_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of a workout
+async def log_workout(  # one parameter a field of a workout
     ctx: Context[Coach],
     exercise: str | None = None,
     sets: int | None = None,
@@ -200,12 +260,11 @@ async def log_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of a w
     unit: Unit | None = None,
     minutes: float | None = None,
     km: float | None = None,
-    replace: bool = False,
 ) -> str:
     """Log one exercise that the user did. Asks for what is missing or cannot be right.
 
     A lift has sets, reps and weight (0 for body weight); a run, a ride or a class has minutes, kilometres or both.
-    `replace` corrects the workout that was logged last.
+    What was logged already and was wrong is for `correct_workout`.
     """
     profile = await ctx.once("profile", ctx.deps.profiles.load, ctx.user, repeatable=True)
     said = {"exercise": exercise, "sets": sets, "reps": reps, "weight": weight, "minutes": minutes, "km": km}
@@ -215,10 +274,35 @@ async def log_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of a w
         form = Form(create_model("Workout", **fields), title=_title(said, doubts))
         said |= ctx.ask(form).model_dump()
     workout = Workout.model_validate(said)
-    best = await ctx.once("log", ctx.deps.profiles.log, ctx.user, workout, replace)
+    best = await ctx.once("log", ctx.deps.profiles.log, ctx.user, workout)
     if workout.unit and workout.weight and not profile.unit:
         await ctx.deps.profiles.update(ctx.user, {"unit": workout.unit})
-    return f"{'Corrected' if replace else 'Logged'}: {workout}.{_praise(workout, best)}"
+    return f"Logged: {workout}.{_praise(workout, best)}"
+
+
+@tool
+async def correct_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of a workout
+    ctx: Context[Coach],
+    which: str | None = None,
+    exercise: str | None = None,
+    sets: int | None = None,
+    reps: int | None = None,
+    weight: float | None = None,
+    unit: Unit | None = None,
+    minutes: float | None = None,
+    km: float | None = None,
+) -> str:
+    """Correct what was logged: the latest workout, or the latest of the exercise `which`. Give only what was wrong."""
+    before = await ctx.once("before", ctx.deps.profiles.latest, ctx.user, which, repeatable=True)
+    if before is None:
+        return f"Nothing was corrected: no {which or 'workout'} has been logged."
+    said = {"exercise": exercise, "sets": sets, "reps": reps, "weight": weight, "minutes": minutes, "km": km}
+    said["unit"] = unit
+    workout = before.model_copy(update={name: value for name, value in said.items() if value is not None})
+    if _doubts(workout.model_dump()):
+        return f"Nothing was corrected, because that cannot be right. It still says: {before}."
+    await ctx.once("correct", ctx.deps.profiles.correct, ctx.user, which, workout)
+    return f"Corrected: {workout}."
 
 
 def _doubts(said: dict[str, Any]) -> dict[str, str]:
@@ -282,10 +366,10 @@ async def show_workouts(ctx: Context[Coach]) -> str:
 
 
 @tool
-async def undo_workout(ctx: Context[Coach]) -> str:
-    """Take back the workout that was logged last."""
-    gone = await ctx.once("undo", ctx.deps.profiles.undo, ctx.user)
-    return f"Taken back: {gone}." if gone else "There is no workout to take back."
+async def undo_workout(ctx: Context[Coach], exercise: str | None = None) -> str:
+    """Take back the workout that was logged last, or the latest of this exercise."""
+    gone = await ctx.once("undo", ctx.deps.profiles.undo, ctx.user, exercise)
+    return f"Taken back: {gone}." if gone else f"There is no {exercise or 'workout'} to take back."
 
 
 # --------------------------------------------------------------------------- the profile
@@ -341,6 +425,11 @@ async def forget_profile(ctx: Context[Coach]) -> str:
         options=[Option(FORGET), Option(KEEP)],
     )
     (answer,) = ctx.ask(Questions([question]))
+    if answer.other or answer.note:  # a word beside a yes may be a condition of it
+        return (
+            f'Nothing was deleted. I can only forget everything at once, by "{FORGET}" and no other word; what you '
+            "wrote there changed nothing."
+        )
     if FORGET not in answer.selected:
         return "Nothing was deleted."
     await ctx.deps.profiles.forget(ctx.user)
@@ -353,6 +442,7 @@ TOOLS: Final[tuple[Tool[Coach], ...]] = (
     plan_week,
     show_plan,
     log_workout,
+    correct_workout,
     show_workouts,
     undo_workout,
     update_profile,

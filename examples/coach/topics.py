@@ -222,7 +222,7 @@ ME: Final = (
         then="menu",
     ),
     Topic(
-        r"(remember|note|keep in mind) that .*|i (prefer|like|enjoy) .*",
+        r"i (prefer|like|enjoy) .*",
         "I can only remember your unit, goal, days, equipment, experience and injuries, so this would be lost on me.",
         whole=True,
     ),
@@ -234,8 +234,7 @@ FOOD: Final = (
         r"|vegetarian"
         r"|creatine|supplements?|vitamins?|whey|alcohol|beer|coffee|breakfast|lunch|dinner|hungry|snacks?|drink(ing)?"
         r"|water|pizza|burgers?|sugar",
-        "Food and supplements are beyond this stand-in, and a dietitian would do it better anyway. I can do the "
-        "training side.",
+        "I am about training only: I make no diets and give no advice on food or supplements; a dietitian does.",
     ),
 )
 

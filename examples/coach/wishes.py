@@ -7,24 +7,14 @@ from typing import Final
 
 from . import words
 from .diary import which
-from .plans import AIMS, KITS, SPREAD, listed
+from .plans import AIMS, KITS, listed
 from .scene import Args, Heard, Move, call, choice, menu
-from .topics import TECHNIQUE
+from .topics import FOOD, TECHNIQUE
 from .words import Lift, has
 
 CHANGED: Final = r"change|update|set|new|another|different|adjust|modify|redo|replan|re-plan|other|more|fewer|less|edit"
 
 # --------------------------------------------------------------------------- a plan
-
-
-def slots(text: str) -> Args:
-    """What a text says that a plan goes by."""
-    days = words.days(text)
-    found: Args = {"goal": words.goal(text), "days": days, "equipment": words.kit(text)}
-    found["not_on"] = () if days else words.not_days(text)
-    if days and has(text, r"add|also|too|as well|plus|include|what about|how about"):
-        found["also_on"] = found.pop("days")
-    return {name: value for name, value in found.items() if value}
 
 
 def spelled_out(found: Args) -> str:
@@ -39,7 +29,7 @@ def spelled_out(found: Args) -> str:
 
 def plan(heard: Heard) -> Move | None:
     """Plan a week, with whatever the message says about it."""
-    found = slots(heard.text)
+    found = words.slots(heard.text)
     if heard.wish and "goal" not in found and (named := words.exercise(heard.text)):
         found["goal"] = "fitness" if named in words.ACTIVITIES else "strength"
     level = words.level(heard.text)
@@ -54,8 +44,10 @@ def plan(heard: Heard) -> Move | None:
         return None
     again = False if has(heard.text, CHANGED) and not found else None
     text = _lead(found)
-    if has(heard.text, SPORTS):
+    if has(heard.text, SPORTS) and found.get("goal", "fitness") == "fitness":
         text = f"Running and other sports have no plans of their own here; this one is for all-round fitness. {text}"
+    if has(heard.text, FOOD[0].pattern):
+        text = f"{FOOD[0].text} {text}"
     return call("plan_week", text, **found, level=level, reuse=again)
 
 
@@ -65,9 +57,10 @@ SPORTS: Final = (
 
 
 def _lead(found: Args) -> str:
+    """What was understood: nothing of it is kept before there is a plan."""
     if not found:
         return "Gladly. A few clicks and you have a plan."
-    return f"Noted: {spelled_out(found)}."
+    return f"A plan, then: {spelled_out(found)}."
 
 
 PLANNING: Final = (
@@ -89,16 +82,21 @@ def undecided(heard: Heard) -> Move | None:
     """The user leaves it to the coach; who is merely in doubt gets something to choose from."""
     if heard.whole(DOUBT):
         return menu("No hurry. Perhaps one of these?")
-    if not heard.whole(TRUST):
+    if not (heard.whole(TRUST) or has(heard.text, LEFT_OPEN)):
         return None
-    return call("plan_week", "Then I decide: three days, no equipment, all-round fitness.", **DEFAULTS)
+    return call("plan_week", LEAD_DECIDED, **words.slots(heard.text), decide=True)
 
 
-DEFAULTS: Final[Args] = {"goal": "fitness", "days": SPREAD[3], "equipment": ["body weight"]}
-TRUST: Final = (
-    r"(you|u) (choose|decide|pick)( for me)?|surprise me|whatever( you (think|like|want))?|up to you|your (choice|call)"
-    r"|use (the )?defaults?|plan it for me|just plan( it)?|random|you tell me"
+LEAD_DECIDED: Final = "No questions, then: what you leave open, I decide."
+LEFT_OPEN: Final = (
+    r"(skip|without|no|no more|enough|stop with)( all| any| the| your| these| those| of| asking| more)* questions?"
+    r"|(don'?t|do not|stop|quit|without) (ask|asking)( me)?( (any|so many|more|all|the|these))*( questions?| things?"
+    r"| stuff| anything)?|(you|u) (choose|decide|pick)|surprise me|whatever you (think|like|want|say)|up to you"
+    r"|your (choice|call|pick)|(use|take|with)( the| your| sensible)* defaults?|plan it for me|just plan( it)?"
+    r"|you tell me|just (give|make|get) me (a|any|some) (plan|program|programme|routine)"
 )
+"""The user does not want to be asked."""
+TRUST: Final = rf"(?:{LEFT_OPEN})(?: for me| please)*|whatever|random"
 DOUBT: Final = (
     r"anything|i don'?t (know|care|mind)|idk|dunno|no idea|(i'?m )?not sure|no preference|doesn'?t matter|any"
     r"|don'?t care"

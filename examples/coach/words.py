@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from .plans import SPREAD
 from .profile import WEEK, Day, Equipment, Goal, Level, Unit
@@ -23,8 +23,14 @@ W = TypeVar("W", bound=str)
 def plain(text: str) -> str:
     """Lower case, straight quotes, single spaces; line breaks stay."""
     text = unicodedata.normalize("NFKC", text).lower()
-    text = text.translate({0x2019: "'", 0x2018: "'", 0x00D7: "x", 0x2013: "-", 0x2014: "-"})
+    text = text.translate({0x2019: "'", 0x2018: "'", 0x00D7: "x", 0x2013: "-", 0x2014: "-", 0x2192: ">"})
+    text = re.sub(r"(?<![a-z'])(?:ca|do|does|did|is|was|wo|have|has|should|could|would|are)nt(?![a-z])", _negated, text)
+    text = re.sub(r"(?<![a-z'])im(?![a-z'])", "i'm", text)
     return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+
+
+def _negated(found: re.Match[str]) -> str:
+    return f"{found[0][:-1]}'t"
 
 
 def has(text: str, pattern: str) -> bool:
@@ -149,7 +155,7 @@ _KG_LB = r"(kgs?|kilos?|kilograms?|lbs?|pounds?)"
 def lifts(text: str) -> tuple[Lift, ...]:
     """Every exercise of a text with its figures; figures that stand alone belong to the exercise before them."""
     found: list[Lift] = []
-    for part in _parts(digits(plain(text))):
+    for part in _parts(re.sub(DENIED, " ", digits(plain(text)))):
         lift = replace(_figures(part), exercise=exercise(part))
         if lift.exercise or not found:
             found.append(lift)
@@ -157,7 +163,15 @@ def lifts(text: str) -> tuple[Lift, ...]:
             found.append(_merged(replace(lift, exercise=found[-1].exercise), replace(found[-1], sets=None, reps=None)))
         else:
             found[-1] = _merged(found[-1], lift)
-    return tuple(lift for lift in found if lift.exercise or lift.figures)
+    told = (lift for lift in found if lift.exercise or lift.figures)
+    return tuple(replace(lift, sets=1) if lift.reps and not lift.sets else lift for lift in told)
+
+
+DENIED: Final = (
+    r"\b(?:and )?(?:not|instead of|rather than) (?:just |only |a |an )?\d+(?:[.,]\d+)?"
+    r"(?: ?(?:sets?|reps?|kgs?|kilos?|lbs?|pounds?|min|minutes|km))?\b"
+)
+"""What a correction says that it was not."""
 
 
 def exercise(text: str) -> str | None:
@@ -223,6 +237,8 @@ def _counted(lift: Lift, part: str) -> Lift:
         alone = re.search(rf"(?<![\d.x:]){_N}(?![\d.x:%]|\s?[a-z])", part)
         return replace(lift, minutes=float(alone[1])) if alone and not (lift.minutes or lift.km) else lift
     part = re.sub(r"(?<![\d.])([1-9]) (\d{1,2}) (\d{2,3}(?:\.\d)?)(?![\d.])", r"\1x\2x\3", part)  # bench 3 5 80
+    for notation in REPS_FIRST:
+        part = re.sub(notation, r"\2x\1", part)
     times = r"\s?(?:x|\*|by)\s?"
     if m := re.search(rf"{_N}{times}{_N}(?:{times}{_N})?", part):
         one, two, three = float(m[1]), float(m[2]), float(m[3]) if m[3] else None
@@ -232,25 +248,44 @@ def _counted(lift: Lift, part: str) -> Lift:
         if one > 20 and lift.weight is None:  # 225 x 5
             return replace(lift, weight=one, reps=int(two), sets=1)
         lift = replace(lift, sets=int(one), reps=int(two), weight=lift.weight if three is None else three)
-    elif m := re.search(r"(\d+) sets?(?: of)? (\d+)(?: reps?)?", part):
+    elif m := re.search(r"(\d+) ?(?:sets?|rounds?)(?: of| with| at| for| x|,)? ?(\d+)(?! ?sets?)(?: ?reps?)?", part):
         lift, part = replace(lift, sets=int(m[1]), reps=int(m[2])), _without(part, m)
     elif m := re.search(TIMES, part):
         unloaded = lift.weight is None and "squats" in m[0] and not re.search("goblet|front|back", m[0])
-        lift = replace(lift, reps=int(m[1]), sets=int(m[2] or lift.sets or 1))
+        lift = replace(lift, reps=int(m[1]), sets=int(m[2]) if m[2] else lift.sets)
         lift, part = replace(lift, weight=0.0 if unloaded else lift.weight), _without(part, m)
     else:
-        if m := re.search(r"(\d+) sets?", part):
+        if m := re.search(r"(\d+) ?(?:sets?|rounds?)", part):
             lift, part = replace(lift, sets=int(m[1])), _without(part, m)
-        if m := re.search(rf"(\d+) (?:reps?|times|repetitions)|(?:for|x) (\d+)(?! (?:{NO_REPS}))", part):
-            lift = replace(lift, reps=int(m[1] or m[2]), sets=lift.sets or 1)
+        if m := re.search(rf"(\d+) ?(?:reps?|times|repetitions)|(?:for|x) (\d+)(?! (?:{NO_REPS}))", part):
+            lift = replace(lift, reps=int(m[1] or m[2]))
             part = _without(part, m)
-    if lift.weight is None and (m := re.search(rf"(?<![\w.]){_N}(?![\w.])", part)):
+    if lift.weight is None and (m := _alone(part, sure=bool(lift.sets or lift.reps))):
         lift = _bare(lift, part, float(m[1]))
     if lift.weight is None and lift.reps and exercise(part) in BODY_WEIGHT:
         lift = replace(lift, weight=0.0)
     return lift
 
 
+def _alone(part: str, sure: bool) -> re.Match[str] | None:
+    """A number without a word; in a text that is not `sure` to be figures, not just after a word that nobody knows."""
+    for found in re.finditer(rf"(?<![\w.]){_N}(?![\w.])", part):
+        before = re.findall(r"[a-z']+", re.sub("|".join(EXERCISES.values()), " ", part[: found.start()]))
+        if sure or not before or before[-1] in BEFORE_FIGURES:
+            return found
+    return None
+
+
+BEFORE_FIGURES: Final = (
+    "at with of for was were is it that about around maybe just only roughly to did x used weight log logged lifted by"
+    " today and then my the a an no actually sorry mean meant make be been set sets reps press on up"
+).split()
+REPS_FIRST: Final = (
+    r"(\d+) ?(?:reps?|repetitions)(?:,| and| for| in)? ?(?:x|\*|by)? ?(\d+)(?: ?(?:sets?|rounds?|times))(?![a-z])",
+    r"(\d+) ?(?:reps?|repetitions) ?(?:x|\*|by) ?(\d+)(?![\d.])",
+    r"(?:^|(?<=[a-z:,@]))\s*x ?(\d+) ?x ?(\d+)(?![\d.])",
+)
+"""`5 reps x 3`, `5 reps, 3 sets`, `60 kg x5 x3`: three sets of five."""
 TIMES: Final = (
     r"(\d+) (?:[a-z]+ )?(?:squats|lunges|swings|thrusts|raises|presses|curls|rows|deadlifts|cleans)"
     r"(?: x ?(\d+))?(?![a-z])"
@@ -265,7 +300,7 @@ def _bare(lift: Lift, part: str, value: float) -> Lift:
     """A number without a word: repetitions of a push-up, minutes of a run, kilograms of anything else."""
     named = exercise(part)
     if named in BODY_WEIGHT and lift.reps is None:
-        return replace(lift, sets=lift.sets or 1, reps=int(value), weight=0.0)
+        return replace(lift, reps=int(value), weight=0.0)
     return replace(lift, weight=value)
 
 
@@ -292,9 +327,12 @@ _SHORT: Final[dict[Day, str]] = {day: rf"{day.lower()}s?|{day[:3].lower()}" for 
 _DAY: Final = "(?:" + "|".join([*_SHORT.values(), r"(?:the )?week ?-?ends?", r"week ?days?"]) + ")"
 _DAYS: Final = rf"{_DAY}(?:(?:,| or| and|,? nor)? {_DAY})*"
 RULED_OUT: Final = (
-    rf"\b(?:except|but not|but|than|not on|not|no|instead of|rather than|without|skip|never on|can't do"
-    rf"|cannot do) {_DAYS}"
-    rf"|{_DAYS} (?:do ?n'?t|do not|does ?n'?t|wo ?n'?t|is out|are out|is bad|are bad|is off|are off|not)\b"
+    rf"\b(?:except|but not|but|than|not on|not|no|no more|instead of|rather than|without|skip|drop|remove|cancel|lose"
+    rf"|never on|busy|busy on|free from) {_DAYS}"
+    rf"|(?:can't|cannot|can not|won't|don't|do not|never|no longer|unable to)(?: \w+)?"
+    rf" (?:do|make|train|manage|work|exercise|go|come|have|want|like)(?: it| out| to train| time)*(?: on| for)? {_DAYS}"
+    rf"|{_DAYS} (?:any ?more|is no good|are no good|(?:is|are|got|gets) (?:too )?(?:busy|taken|impossible|out|bad|off)"
+    rf"|(?:is|are) (?:not|no longer)|no longer|do ?n'?t|do not|does ?n'?t|does not|wo ?n'?t|will not|not)\b"
     rf"|\b(?:make |have |keep |leave )?{_DAYS} (?:as )?(?:an? )?(?:rest|off|free)\b"
 )
 
@@ -310,6 +348,56 @@ def days(text: str) -> tuple[Day, ...]:
 def not_days(text: str) -> tuple[Day, ...]:
     """The days that a text rules out: `except sunday`, `thursdays don't work`."""
     return _named_days(" ".join(found[0] for found in re.finditer(RULED_OUT, text)))
+
+
+def moved(text: str) -> tuple[tuple[Day, ...], tuple[Day, ...]] | None:
+    """What a text moves from some days to others: `move wednesday to friday`, `friday instead of wednesday`."""
+    for pattern, old, new in MOVED:
+        if found := re.search(pattern, text):
+            return _named_days(found[old]), _named_days(found[new])
+    return None
+
+
+_SESSION: Final = r"(?:'?s)?(?: session| workout| training| day)*"
+MOVED: Final = (
+    (
+        rf"\b(?:move|moving|swap|switch|change|shift|resched\w+|push|trade|replace|postpone)"
+        rf"(?: (?:my|the|it|session|workout|training|from))* ({_DAY}){_SESSION} ?"
+        rf"(?:to|for|with|by|onto|until|till|->|>) (?:the )?({_DAY})",
+        1,
+        2,
+    ),
+    (rf"({_DAY}){_SESSION}(?: \w+)? (?:instead of|rather than|in place of|better than) (?:the |on )?({_DAY})", 2, 1),
+    (rf"(?:instead of|rather than) (?:the |on )?({_DAY}),? ?(?:i'?d|i|do|take|make it|use|on)* ?({_DAY})", 1, 2),
+    (rf"^({_DAY}) ?(?:->|>) ?({_DAY})$", 1, 2),
+)
+
+
+def slots(text: str) -> dict[str, Any]:
+    """What a text says that a plan goes by, as arguments of `plan_week`."""
+    found: dict[str, Any] = {"goal": goal(text), "equipment": kit(_ruled_out(text, " "))}
+    if (swap := moved(text)) is not None:
+        found["not_on"], found["also_on"] = swap
+    else:
+        named = days(text)
+        more = named and has(text, r"add|also|too|as well|plus|include|what about|how about")
+        found["also_on" if more else "days"] = named
+        found["not_on"] = () if named else not_days(text)
+    return {name: value for name, value in found.items() if value}
+
+
+def beyond(text: str, *patterns: str) -> bool:
+    """Whether a text says more than these patterns, give or take small words."""
+    rest = re.sub(rf"(?<![a-z])(?:{'|'.join(patterns)}|{SMALL_WORDS})(?![a-z])", " ", text)
+    return re.search(r"[a-z]", rest) is not None
+
+
+SMALL_WORDS: Final = (
+    "i|i'm|i'd|my|me|a|an|the|and|or|but|not|no|any|every|all|some|to|on|at|in|for|of|with|only|just|please|can|could"
+    "|want|would|like|prefer|have|got|get|be|is|are|it|that|days?|week|per|times?|best|both|also|too|except|maybe"
+    "|mostly|usually|really|more|x"
+)
+DAY_WORDS: Final = rf"{_DAY}|weekends?|daily|everyday|to|through|-|{'|'.join(NUMBERS)}"
 
 
 def _ruled_out(text: str, instead: str) -> str:
@@ -367,7 +455,7 @@ KIT: Final[dict[Equipment, str]] = {
     r"|garage gym|everything|power ?rack",
     "dumbbells": r"dumb ?bells?|kettle ?bells?|db|kb|free weights|weights",
     "bands": r"(resistance |elastic )?bands?",
-    "body weight": r"pull ?-?up bar|just my body|(no|without( any)?|zero|none) ?(equipment|kit|gear|weights)?"
+    "body weight": r"pull ?-?up bar|just my body|(no|without( any)?|zero) ?(equipment|kit|gear|weights)|none"
     r"|nothing|body ?-?weight|calisthenics"
     r"|at home|home|living room|hotel|park|outdoors|outside|callisthenics",
 }

@@ -21,7 +21,7 @@ from coach.messages import understand
 from coach.plans import week
 from coach.profile import WEEK, Day, Equipment, Goal, Level, Profile, Profiles, Workout
 from coach.scene import Move, Outcome, Scene
-from coach.stand_in import respond
+from coach.stand_in import LATER, NEXT, respond
 from coach.tools import TOOLS, Coach
 from yourcall import Engine
 from yourcall.entries import Assistant, Call, Entry, Interrupt, Result, Status
@@ -191,6 +191,17 @@ SAID: list[tuple[str, str]] = [
     ("I have chest pain", "emergency"),
     ("how to lose 10kg in a week", "does harm"),
     ("I don't like squats", "leave out or add squat"),
+    ("bench 60 kg for 5 reps x 3", "Logged: Bench press, 3 x 5, 60 kg"),
+    ("plan my week but skip the questions", "You left it to me, so I took"),
+    ("new program, you choose", "You left it to me, so I took"),
+    ("don't ask me anything, just give me a plan", "You left it to me"),
+    ("do you do diet plans for a marathon", "training only"),
+    ("what should I eat to lose weight", "training only"),
+    ("i wanna train for a marathon, what diet should i follow", "training only"),
+    ("my goal is big arms and i eat 3000 calories", "plan_week"),
+    ("remember i hate mornings", "I have not kept that"),
+    ("note that my dog is called Rex", "I have not kept that"),
+    ("remember that I train on mondays", "plan_week"),
     ("connect my garmin", "cannot connect"),
     ("bye", "See you"),
 ]
@@ -206,9 +217,13 @@ async def test_a_first_message_is_answered_sensibly(said: str, expected: str, tm
     assert leads_on(reply.text, bool(reply.cards)), reply.text
 
 
-def leads_on(text: str, card: bool) -> bool:
-    """Whether something obvious to do is in sight: a card, words to type, an offer, or help elsewhere."""
-    return card or bool(re.search(r'"[^"]+"|Shall I|emergency number', text))
+def leads_on(text: str, card: bool, before: str = "") -> bool:
+    """Whether something obvious to do is in sight: a card, words to type, an offer, or help elsewhere.
+
+    What was suggested `before` need not be suggested again, once there is nothing else to suggest.
+    """
+    exhausted = all(suggestion in before for suggestion in LATER)
+    return card or exhausted or bool(re.search(r'"[^"]+"|Shall I|emergency number', text))
 
 
 def quoted(text: str) -> list[str]:
@@ -303,9 +318,70 @@ async def test_own_words_and_skipped_questions_make_a_plan_too(tmp_path: Path) -
         chat = Chat(engine)
         asked = await chat.say("plan my week")
         planned = await chat.answer(asked.card, answers("run faster than my brother", "weekends", None))
+        assert 'From "weekends" I took: Saturday and Sunday.' in planned.text
         assert "Saturday: whole body A" in planned.text
         assert 'For "run faster than my brother" I have no plan of its own' in planned.text
         assert "No equipment was chosen" in planned.text
+
+
+@pytest.mark.parametrize(
+    ("goal", "days", "kit", "expected"),
+    [
+        (
+            "big arms like arnold",
+            "mondays",
+            "gym",
+            'From "big arms like arnold" I took: build muscle; the rest of it I',
+        ),
+        (["Lose fat"], "any day but not the weekend, evenings", "gym", "Thursday and Friday; the rest of it I cannot"),
+        (["Lose fat"], "when the moon is full", "gym", 'anything of "when the moon is full". So I took Monday'),
+        (["Lose fat"], "mondays", "dumbbells and a trampoline", "I took: dumbbells; the rest of it I cannot use."),
+        (["Lose fat"], "mondays", "a trampoline", 'I do not know how to use "a trampoline", so this needs none'),
+    ],
+)
+async def test_it_is_said_what_was_made_of_words_of_ones_own(
+    goal: list[str] | str, days: str, kit: str, expected: str, tmp_path: Path
+) -> None:
+    """What could be read of them, that there was more, or that nothing could: never in silence."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        planned = await chat.answer((await chat.say("plan my week")).card, answers(goal, days, kit))
+        assert expected in planned.text
+
+
+async def test_what_is_to_be_changed_shows_how_it_is(tmp_path: Path) -> None:
+    """Change something is a form that is filled in with what is known; what stays untouched stays as it is."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        await chat.answer((await chat.say("plan my week")).card, PLANNED)
+        form = (await chat.click((await chat.say("plan my week")).card, "Change something")).card
+        fields = form.ask["schema"]["properties"]
+        assert {name: field["default"] for name, field in fields.items()} == {
+            "goal": "strength", "days": ["Monday", "Thursday"], "equipment": ["dumbbells"],
+        }  # fmt: skip
+        changed = await chat.answer(form, {"goal": "muscle", "days": ["Monday", "Thursday"], "equipment": ["gym"]})
+        assert "build muscle, with a full gym" in changed.text
+
+
+@pytest.mark.parametrize(("said", "_"), SAID, ids=[said[:30] for said, _ in SAID])
+async def test_nothing_is_said_to_be_kept_that_is_not(said: str, _: str, tmp_path: Path) -> None:
+    """Who reads "noted", "logged" or "saved" finds it in the profile or in the log."""
+    async with coach(tmp_path) as engine:
+        reply = await Chat(engine).say(said)
+        known, logged = await profiles(tmp_path).load("ada"), await profiles(tmp_path).workouts("ada")
+    if re.search(r"\b(noted|saved|remembered)\b", reply.text, re.IGNORECASE):
+        assert known != Profile() or "update_profile" in reply.tools  # what is well again leaves no trace
+    assert reply.text.count("Logged: ") == len(logged)
+
+
+async def test_nothing_is_suggested_twice(tmp_path: Path) -> None:
+    """A suggestion that was not taken up is not made again, whatever else is said."""
+    async with coach(tmp_path) as engine:
+        chat, said = Chat(engine), ""
+        for _ in range(4):
+            for message in ("thanks", "how do I squat properly", "bench 3x5 80 kg", "what about rest days?"):
+                said += (await chat.say(message)).text
+    assert all(said.count(text) <= 1 for text in (*(text for _, text in NEXT), *LATER))
 
 
 async def test_a_returning_user_is_asked_one_question(tmp_path: Path) -> None:
@@ -372,6 +448,12 @@ def test_every_part_of_the_body_that_is_heard_can_be_spared() -> None:
         ("log a workout", "squat 3x5 100 kg", "Logged: Squat, 3 x 5, 100 kg"),
         ("forget me", "no", "nothing was deleted"),
         ("plan my week", "never mind", "dropped the question"),
+        ("plan my week", "ok but skip the questions", "You left it to me, so I took a plan to get fit"),
+        ("plan my week", "you choose, but with dumbbells", "with dumbbells:"),
+        ("what unit", "you choose", "You lift in kilograms"),
+        ("log bench", "skip the questions", "nothing was logged"),
+        ("log bench", "asdf 44 qwer 9", "I did not understand that as an answer"),
+        ("bench 60 kg", "it was 3 sets of 5 not 4", "Logged: Bench press, 3 x 5, 60 kg"),
         ("what unit", "bench 3x5 80 kg", "Logged: Bench press"),
         ("what unit", "thanks", "You are welcome"),
     ],
@@ -418,6 +500,10 @@ async def test_consent_to_delete_is_never_read_from_a_message(tmp_path: Path) ->
         again = await chat.say("yes, delete everything")
         assert (await profiles(tmp_path).workouts("ada")) != []
         assert "Nothing was deleted" in (await chat.click(again.card, "Keep it")).text
+        for words_beside in ({"selected": ["Forget everything"], "note": "but not my workouts"}, {"other": "the plan"}):
+            kept = await chat.answer((await chat.say("forget me")).card, {"answers": [words_beside]})
+            assert "Nothing was deleted. I can only forget everything at once" in kept.text
+            assert (await profiles(tmp_path).workouts("ada")) != []
         gone = await chat.click((await chat.say("forget me")).card, "Forget everything")
         assert "Everything was deleted" in gone.text
         assert await profiles(tmp_path).workouts("ada") == []
@@ -443,6 +529,15 @@ def profiles(folder: Path) -> Profiles:
         (["you choose", "gym please"], "yes", "with a full gym:"),
         (["you choose"], "that's too hard for me right now", "How long have you been training?"),
         (["walked 25 min"], "actually 30", "Corrected: Walk, 30 min."),
+        (["you choose"], "move wednesday to saturday", "on Monday, Friday and Saturday, with"),
+        (["you choose"], "i'd rather have tuesday instead of monday", "on Tuesday, Wednesday and Friday, with"),
+        (["you choose"], "cant do friday anymore", "on Monday and Wednesday, with"),
+        (["you choose"], "wednesdays are too busy", "on Monday and Friday, with"),
+        (["bench 1x5 60 kg"], "the bench was 3 sets not one", "Corrected: Bench press, 3 x 5, 60 kg."),
+        (["squat 5x5 225 lb", "deadlift 1x5 315"], "the squat was 235", "Corrected: Squat, 5 x 5, 235 lb."),
+        (["squat 5x5 225 lb", "what is on today?"], "no wait, 4 sets", "Corrected: Squat, 4 x 5, 225 lb."),
+        (["squat 5x5 225 lb", "deadlift 1x5 315"], "delete the squat", "Taken back: Squat, 5 x 5, 225 lb."),
+        (["squat 5x5 225 lb"], "actually it was 99999 sets", "It still says: Squat, 5 x 5, 225 lb."),
         (["bench 3x5 80 kg"], "no that was squat, not bench", "Corrected: Squat, 3 x 5, 80 kg."),
         (["bench 3x5 80"], "pounds obviously", "Logged: Bench press, 3 x 5, 80 lb."),
         (["bench"], "sorry, 3 sets of 5 at 60", "Bench press at 60: kilograms or pounds?"),
@@ -640,6 +735,8 @@ async def test_second_thoughts_correct_the_log(tmp_path: Path) -> None:
         ("bench 3x5 1e9kg", "Bench press, 3 x 5"),
         ("swam 1000m", "Swim, 1 km"),
         ("plank 90 seconds", "Plank, 1.5 min"),
+        ("bench 60 for 5 reps x 3", "Bench press, 3 x 5, 60 kg"),
+        ("squat 60kg x5 x3", "Squat, 3 x 5, 60 kg"),
     ],
 )
 async def test_figures_are_read_in_many_notations(text: str, expected: str) -> None:
@@ -657,11 +754,12 @@ async def test_a_long_chat_never_ends_up_nowhere(seed: int, tmp_path: Path) -> N
     """Whatever is said, clicked, filled in and skipped in whatever order: no call fails, and each reply leads on."""
     draw = random.Random(seed)
     async with coach(tmp_path) as engine:
-        chat = Chat(engine)
+        chat, said = Chat(engine), ""
         for _ in range(15):
             cards = await chat.open()
             reply = await act(draw, chat, cards[0] if cards else None)
-            assert leads_on(reply.text, bool(reply.cards)), reply
+            assert leads_on(reply.text, bool(reply.cards), said), reply
+            said += reply.text
             assert not [text for text in reply.results if '"ok":false' in text and "skipped" not in text], reply
             assert len(reply.text) < 4000
 
@@ -678,7 +776,24 @@ async def act(draw: random.Random, chat: Chat, card: Interrupt | None) -> Reply:
     return await chat.answer(card, answers(*(chosen(draw, question) for question in questions)))
 
 
-FILLED = {"exercise": "Bench", "sets": 3, "reps": 5, "weight": 60.5, "unit": "kg", "minutes": 20}
+@pytest.mark.parametrize("sets", ["3 sets", "three sets", "3 rounds"])
+@pytest.mark.parametrize("reps", ["5 reps", "5 repetitions", "5"])
+@pytest.mark.parametrize(
+    "order", ["{s} of {r} at 60 kg", "60 kg, {s} of {r}", "60 kg for {s} of {r}", "{s} x {r} 60kg", "60kg {s} {r}"]
+)
+def test_sets_come_before_repetitions_or_after(order: str, sets: str, reps: str) -> None:
+    """In each order in which weight, sets and repetitions are said, all three are heard."""
+    (lift,) = words.lifts(f"squat {order.format(s=sets, r=reps)}")
+    assert (lift.sets, lift.reps, lift.weight, lift.unit) == (3, 5, 60, "kg")
+    for said in (f"squat 60 kg {reps} reps x {sets}", f"squat {reps} reps, {sets}, 60 kg"):
+        (lift,) = words.lifts(said.replace("reps reps", "reps").replace("repetitions reps", "repetitions"))
+        assert (lift.sets, lift.reps, lift.weight) == (3, 5, 60), said
+
+
+FILLED = {
+    "exercise": "Bench", "sets": 3, "reps": 5, "weight": 60.5, "unit": "kg", "minutes": 20,
+    "goal": "muscle", "days": ["Monday", "Sunday"], "equipment": ["bands"],
+}  # fmt: skip
 
 
 def chosen(draw: random.Random, question: dict[str, Any]) -> list[str] | str | None:
