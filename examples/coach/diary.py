@@ -20,7 +20,7 @@ LOGGING: Final = (
     r"|i('ve| have)? just|just (got|came|been)|been (to|for)|went (for|to)|played|practi[sc]ed"
 )
 NOT_DONE: Final = (
-    r"nothing|never|i can|(did|have|has) ?n'?t|pull ?-?up bar|"
+    r"nothing|never|i can|(did|have|has) ?n'?t|(did|have|has) not|you (said|did|have)|pull ?-?up bar|"
     r"more|less|rather|prefer|plan|plans|program|programme|routine|split|per week|a week|every|each day|days|create"
     r"|make|build|give me|can i"
     r"|should i|how (do|to|much|many)|years?|months?|weeks?"
@@ -139,6 +139,9 @@ def correct(heard: Heard) -> Move | None:
         return None
     if named is None and not found.figures:
         return None
+    if has(text, EARLIER_ONE):
+        name = (named or logged[-1]).lower()
+        return Move(f'I can only correct the latest of an exercise. "Delete the {name}" takes that one back.')
     which = named if named in logged else _denied(text, logged)
     changes = args(replace(found, exercise=None if named == which else named))
     if (which or logged[-1]) in words.ACTIVITIES and "weight" in changes:
@@ -160,6 +163,9 @@ def _bare(text: str) -> str:
 
 
 INSTEAD: Final = r"\b(?:not|instead of|rather than) .*"
+EARLIER_ONE: Final = (
+    r"(the )?(first|second|third|earlier|other|previous) (one|bench|squat|deadlift|row|press|run|curl|set)s?"
+)
 MORE: Final = "also|too|then|another|more|again"
 
 

@@ -35,11 +35,19 @@ def understand(raw: str, scene: Scene) -> Move:
     """The answer to a message, or an honest word that it was not understood."""
     heard = Heard.of(raw, scene)
     if move := _first(RULES, heard):
-        return move
+        return _with_workouts(move, heard)
     mended = words.respelled(heard.text)
     if mended != heard.text and (move := _first(RULES, heard.respelled(mended))):
         return move
     return missed(scene)
+
+
+def _with_workouts(move: Move, heard: Heard) -> Move:
+    """What was done is not lost because something else was said along with it."""
+    if [tool for tool, _ in move.calls] not in (["update_profile"], ["plan_week"]) or heard.question or heard.wish:
+        return move
+    done = [lift for lift in words.lifts(heard.text) if lift.exercise and (lift.km or (lift.sets and lift.reps))]
+    return move.plus(diary.log_all(done)) if done else move
 
 
 def _first(rules: Iterable[Rule], heard: Heard) -> Move | None:

@@ -275,7 +275,7 @@ async def log_workout(  # one parameter a field of a workout
         said |= ctx.ask(form).model_dump()
     workout = Workout.model_validate(said)
     best = await ctx.once("log", ctx.deps.profiles.log, ctx.user, workout)
-    if workout.unit and workout.weight and not profile.unit:
+    if workout.unit and workout.weight and (unit or not profile.unit):
         await ctx.deps.profiles.update(ctx.user, {"unit": workout.unit})
     return f"Logged: {workout}.{_praise(workout, best)}"
 

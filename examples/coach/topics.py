@@ -222,6 +222,13 @@ ME: Final = (
         then="menu",
     ),
     Topic(
+        r".*(are you |you are |you'?re )?(lying|a liar|lied)( .*)?|you (said|claimed|promised|told me) .*"
+        r"|(did|have) you (really )?(save|log|keep|note|saved|logged|kept|noted) .*",
+        'Then let us look: "what do you know about me?" and "how am I doing?" show all that I have kept.',
+        whole=True,
+        then="nothing",
+    ),
+    Topic(
         r"i (prefer|like|enjoy) .*",
         "I can only remember your unit, goal, days, equipment, experience and injuries, so this would be lost on me.",
         whole=True,

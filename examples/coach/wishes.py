@@ -89,7 +89,8 @@ def undecided(heard: Heard) -> Move | None:
 
 LEAD_DECIDED: Final = "No questions, then: what you leave open, I decide."
 LEFT_OPEN: Final = (
-    r"(skip|without|no|no more|enough|stop with)( all| any| the| your| these| those| of| asking| more)* questions?"
+    r"(skip|without|no|no more|no time for|enough|stop with)( all| any| the| your| these| those| of| asking| more)*"
+    r" questions?"
     r"|(don'?t|do not|stop|quit|without) (ask|asking)( me)?( (any|so many|more|all|the|these))*( questions?| things?"
     r"| stuff| anything)?|(you|u) (choose|decide|pick)|surprise me|whatever you (think|like|want|say)|up to you"
     r"|your (choice|call|pick)|(use|take|with)( the| your| sensible)* defaults?|plan it for me|just plan( it)?"
