@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Protocol
 
 from yourcall.asks import Ask, payload_digest
 from yourcall.entries import Channel, Json
+from yourcall.errors import Fault, Rejected
+from yourcall.faults import is_id
 from yourcall.ports import Draft
 
 
@@ -45,7 +47,18 @@ class FormAnswer:
         return payload_digest(self.payload)
 
     async def read(self, ask: Ask[Any]) -> Json:
-        return self.payload
+        if not ask.attachments or not isinstance(self.payload, dict):
+            return self.payload
+        return {name: value for name, value in self.payload.items() if name != "files"}
+
+    def attached(self, ask: Ask[Any]) -> Sequence[str]:
+        """The ids of the files that came along, if the ask takes any. Raises `Rejected` for what is no list of ids."""
+        match self.payload:
+            case {"files": ids} if ask.attachments and ids is not None:
+                if isinstance(ids, list) and all(isinstance(id, str) and is_id(id) for id in ids):
+                    return ids
+                raise Rejected(faults=[Fault("/files", "Expected a list of ids.")])
+        return ()
 
     async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
         return ask.encode(value), ()

@@ -36,6 +36,8 @@ class Ask(Generic[T]):
     """By which way its answer comes; one that comes by another is refused."""
     payload_says_all: ClassVar[bool] = False
     """Whether the answer's schema follows from the payload, so that the log need not keep both."""
+    attachments: bool = False
+    """Whether files may come along: the answer then has a member `files`, ids of files that were sent ahead."""
     answer_type: object = None
     """The type hint of `T`, by which stored answers get their classes back."""
     title: str = ""

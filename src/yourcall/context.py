@@ -94,6 +94,8 @@ class Context(Generic[D]):
         self._sync = False
         self.hidden = Hidden()
         """What the body has revealed: whatever it says is scrubbed of it."""
+        self.attachments: tuple[File, ...] = ()
+        """The files that came with the answer that `ask` returned last, where it was asked with `attachments=True`."""
         self.effects = Tally()
         """The effects in flight; a pause waits for them."""
         self.pending: Pending | None = None
@@ -162,6 +164,7 @@ class Context(Generic[D]):
             )
         self._taken.add(last.id)
         if isinstance(ending, Answered):
+            self.attachments = ending.files
             return self._decoded(ask, ending.value)
         raise _NOT_ANSWERED[ending.ending](ending.note, last.to)
 

@@ -266,9 +266,12 @@ class Engine(Generic[D]):
                 declined = Closed(interrupt.id, interrupt.call_id, "declined", no.note, who, given.mark)
                 await self.write(record, lambda log, now: [declined])
                 return
+            ids = given.attached(ask) if isinstance(given, FormAnswer) else ()
+            files = await self.files.named(found.key.owner, ids) if ids else ()
             kept, drafts = await given.keep(ask, value)
-            answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who)
-            await self.write(record, lambda log, now: [answered], keep=drafts)
+            answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who, files)
+            attached = [Draft("file", file.id) for file in files]
+            await self.write(record, lambda log, now: [answered], keep=[*drafts, *attached])
 
     async def _live(self, record: Record, interrupt: Interrupt) -> tuple[Ask[Any], Hidden]:
         """The open ask as today's code makes it, and what its body has revealed: it is executed, nothing is written.

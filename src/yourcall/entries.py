@@ -142,7 +142,7 @@ class Asked:
 class Answered:
     """The user answered. `value` is the ask's own encoding of `T`; `payload` identifies what the client sent.
 
-    `by` is who did, where it was somebody else than the conversation's owner.
+    `by` is who did, where it was somebody else than the conversation's owner. `files` came along.
     """
 
     interrupt: str
@@ -150,6 +150,7 @@ class Answered:
     value: Json
     payload: str
     by: str | None = None
+    files: tuple[File, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,12 +284,12 @@ def load(seq: int, at: float, kind: str, text: str) -> Entry:
         raise NewerLog(max(version, VERSION + 1), VERSION)
     scope = tuple(data.pop("scope", ()))
     match kind:
-        case "user":
-            data["files"] = tuple(_make(File, file) for file in data.get("files", ()))
         case "assistant":
             data["calls"] = tuple(_make(Call, call) for call in data.get("calls", ()))
             data["offered"] = tuple(data.get("offered", ()))
             data["skipped"] = tuple(data.get("skipped", ()))
+        case "user" | "answered":
+            data["files"] = tuple(_make(File, file) for file in data.get("files", ()))
         case "asked":
             data["interrupt"] = _make(Interrupt, data["interrupt"])
         case "began":

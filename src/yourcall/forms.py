@@ -60,6 +60,8 @@ class Titles:
 class Form(Ask[M], Generic[M]):
     """Ask the user to fill in `model`; `check` looks at the filled-in model while the card is still open.
 
+    With `attachments`, the answer may name files that were sent ahead; then they are `ctx.attachments`.
+
     Raises `ProgrammingError`, naming the field, for a model that is no flat form.
     """
 
@@ -67,14 +69,23 @@ class Form(Ask[M], Generic[M]):
     payload_says_all = True
 
     def __init__(
-        self, model: type[M], title: str = "", check: Check[M] | None = None, *, to: str | None = None
+        self,
+        model: type[M],
+        title: str = "",
+        check: Check[M] | None = None,
+        *,
+        to: str | None = None,
+        attachments: bool = False,
     ) -> None:
+        if attachments and "files" in model.model_fields:
+            raise ProgrammingError("files: with attachments=True, files come under this name; give the field another.")
         self.model, self.title, self.check, self.to = model, title, check, to
+        self.attachments = attachments
         self.answer_type = model
         self._schema = _form_schema(model)
 
     def payload(self) -> Json:
-        return {"title": self.title, "schema": self._schema}
+        return {"title": self.title, "schema": self._schema} | ({"attachments": True} if self.attachments else {})
 
     def schema(self) -> Json:
         return self._schema

@@ -67,6 +67,8 @@ class QuestionAnswer:
 class Questions(Ask[tuple[QuestionAnswer, ...]]):
     """Ask one to `max_questions` questions of two to `max_options` options each.
 
+    With `attachments`, the answer may name files that were sent ahead; then they are `ctx.attachments`.
+
     Raises `ProgrammingError`, naming every problem with its place and the limit that it breaks.
     """
 
@@ -81,6 +83,7 @@ class Questions(Ask[tuple[QuestionAnswer, ...]]):
         max_questions: int = 10,
         max_options: int = 20,
         to: str | None = None,
+        attachments: bool = False,
         check: Check[tuple[QuestionAnswer, ...]] | None = None,
     ) -> None:
         problems = list(_problems(questions, max_questions, max_options))
@@ -88,12 +91,13 @@ class Questions(Ask[tuple[QuestionAnswer, ...]]):
             raise ProgrammingError("; ".join(problems[:_SHOWN_PROBLEMS]))
         self.questions = tuple(questions)
         self.title = "\n".join(question.prompt for question in self.questions)
-        self.to, self.check = to, check
+        self.to, self.attachments, self.check = to, attachments, check
         if (size := len(canonical(self.payload()))) > MAX_BYTES:
             raise ProgrammingError(f"questions has {size:,} bytes of JSON, at most {MAX_BYTES:,} are allowed")
 
     def payload(self) -> Json:
-        return {"questions": [_drawn(question) for question in self.questions]}
+        drawn = {"questions": [_drawn(question) for question in self.questions]}
+        return drawn | ({"attachments": True} if self.attachments else {})
 
     def schema(self) -> Json:
         return answer_schema(self.payload())

@@ -593,7 +593,7 @@ bodies: st.SearchStrategy[Body] = st.one_of(
     ),
     st.builds(Began, tuples),
     st.builds(Asked, interrupts),
-    st.builds(Answered, texts, texts, jsons, texts),
+    st.builds(Answered, texts, texts, jsons, texts, files=st.lists(files, max_size=2).map(tuple)),
     st.builds(Closed, texts, texts, st.sampled_from(["skipped", "changed"]), names),
     st.builds(Effect, texts, texts, texts, st.sampled_from(["begun", "failed"]), jsons, names),
     st.builds(Result, texts, jsons, st.sampled_from(["ok", "held"])),

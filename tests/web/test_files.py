@@ -13,13 +13,14 @@ import anyio
 import httpx
 import pytest
 from PIL import Image
+from pydantic import BaseModel
 
 from tests import hostile
 from tests.web.agents import engine_of
 from tests.web.serving import Served, User, serve
 from tests.web.test_bad_input import problem
-from yourcall import Context, Engine, File, Rejected, Upload, tool
-from yourcall.errors import FileGone
+from yourcall import Context, Engine, File, Form, Rejected, Upload, tool
+from yourcall.errors import FileGone, ProgrammingError
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +52,19 @@ async def drawing(ctx: Context) -> str:
     return ctx.ask(Upload(["image/*", "image/svg+xml"])).type
 
 
+class Size(BaseModel):
+    waist: int
+
+
+@tool
+async def measure(ctx: Context) -> list[str]:
+    """Ask twice for a size, the first time with pictures of the tape."""
+    ctx.ask(Form(Size, "Your size", attachments=True))
+    first = [f"{file.name}: {(await ctx.read(file)).decode()}" for file in ctx.attachments]
+    ctx.ask(Form(Size, "Again"))
+    return first + [file.name for file in ctx.attachments]
+
+
 @tool
 async def list_files(ctx: Context) -> list[str]:
     """What was sent."""
@@ -59,7 +73,7 @@ async def list_files(ctx: Context) -> list[str]:
 
 def engine_with(folder: Path, *steps: Any) -> Engine[Any]:
     return engine_of(
-        steps, progress_photo, paper, drawing, list_files, store=f"sqlite:///{folder.as_posix()}/chat.db"
+        steps, progress_photo, paper, drawing, measure, list_files, store=f"sqlite:///{folder.as_posix()}/chat.db"
     )  # fmt: skip
 
 
@@ -488,3 +502,40 @@ async def test_what_is_sent_ahead_keeps_the_same_rules(tmp_path: Path) -> None:
         response = await user.post("/files", files={"file": ("a.txt", b"a" * ((10 << 20) + 1), "text/plain")})
         problem(response, 413, "too-large", "The file is larger than 10 MiB.")
         assert stored(tmp_path) == []
+
+
+# --------------------------------------------------------------------------- with answers
+
+
+async def test_an_answer_brings_files_where_they_were_asked_for(tmp_path: Path) -> None:
+    """Named beside the fields, kept with the answer, read by the tool; a form that takes none refuses them."""
+    async with serve(engine_with(tmp_path, [("measure", {})], "Thanks.")) as served:
+        user, bob = await served.user("ada"), await served.user("bob")
+        conversation, interrupt = await asked(user)
+        file, his = await send(user, "tape.txt", b"80"), await send(bob, "his.txt", b"90")
+        for files, place in (([his["id"]], "/files/0"), ("x", "/files"), ([file["id"], "0" * 32], "/files/1")):
+            response = await user.answer(interrupt, {"waist": 80, "files": files})
+            assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, place)
+        response = await user.answer(interrupt, {"waist": "80", "files": [file["id"]]})
+        assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, "/waist")
+        for _ in range(2):  # the identical answer again is the recorded outcome
+            response = await user.answer(interrupt, {"waist": 80, "files": [file["id"]]})
+            assert response.status_code == 200, response.text
+        await user.settled(conversation)
+        first, second = (await user.snapshot(conversation))["interrupts"]
+        assert first["metadata"]["yourcall"]["ask"]["attachments"] is True
+        assert first["metadata"]["yourcall"]["ending"]["files"] == [file]
+        problem(await user.answer(second["id"], {"waist": 80, "files": []}), 422, "unknown-field", "Unexpected field.")
+        assert (await user.answer(second["id"], {"waist": 80})).status_code == 200
+        assert json.loads(await result(user, conversation)) == ["tape.txt: 80"]
+
+
+def test_a_field_cannot_have_the_name_of_what_comes_along() -> None:
+    """It fails when the form is made."""
+
+    class Papers(BaseModel):
+        files: str
+
+    Form(Papers)
+    with pytest.raises(ProgrammingError, match="files"):
+        Form(Papers, attachments=True)

@@ -63,7 +63,8 @@ def ending(body: Answered | Closed, interrupt: entries.Interrupt | None = None) 
         return {"kind": body.ending} | ({"note": body.note} if body.note else {})
     if interrupt is None:
         return {"kind": "answered"}
-    return {"kind": "answered", "answer": _shown(interrupt.kind, body.value)}
+    files = {"files": [file(one) for one in body.files]} if body.files else {}
+    return {"kind": "answered", "answer": _shown(interrupt.kind, body.value)} | files
 
 
 def faults(refusal: Refused) -> list[Json]:
