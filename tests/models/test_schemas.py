@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coach.tools import TOOLS
+from tests.models import trip
 from tests.models.player import chat, gemini, messages, player, responses
 from yourcall import ask_user
-from yourcall.log import UserMessage
+from yourcall.log import Done, UserMessage
 from yourcall.models import provider
 from yourcall.ports import ModelRequest
 
@@ -193,11 +195,12 @@ def test_the_rules_refuse_what_a_provider_refuses(schema: dict[str, Any]) -> Non
          {"store": True, "parallel_tool_calls": False}),
     ],
 )  # fmt: skip
-async def test_settings_reach_the_provider(name: str, settings: dict[str, Any], sent: dict[str, Any]) -> None:
+async def test_settings_reach_the_provider(
+    name: str, settings: dict[str, Any], sent: dict[str, Any], tmp_path: Path
+) -> None:
     """`Agent(settings=...)` are the settings of the model layer, those of one provider too."""
     with player([REPLIES[name]]) as server:
         model = provider(name, base_url=server.base(name), api_key="sk-test", attempts=1)
-        request = ModelRequest((UserMessage("hi"),), tuple(SHIPPED.values()), settings=settings)
-        [event async for event in model.stream(request)]
+        assert await trip.say(tmp_path, model, settings=settings) == Done("success")
     (body,) = server.requests
     assert {key: body[key] for key in sent} == sent

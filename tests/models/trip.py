@@ -14,12 +14,11 @@ from typing import Any
 import anyio
 
 from yourcall import Agent, Context, Engine, tool
-from yourcall.entries import File, User
 from yourcall.events import Ended
 from yourcall.files import Put
 from yourcall.log import Done, Waiting
 from yourcall.models import provider
-from yourcall.ports import Draft, Model
+from yourcall.ports import Model
 from yourcall.upload import Rules
 
 
@@ -58,21 +57,16 @@ async def say(
     """One process: say it, wait until nothing runs, and leave."""
     async with engine(folder, model, **options) as opened:
         chat = opened.conversation("c", user="ada")
-        if not files:
-            return await followed(chat.say(text))
-        given = [await _received(opened, path) for path in files]
-        user, drafts = User(text, files=tuple(given)), [Draft("file", file.id) for file in given]
-        await opened.write(opened.record(chat.key), lambda log, now: [user], keep=drafts)
-        return await followed(chat.events(0))
+        return await followed(chat.say(text, files=[await _received(opened, path) for path in files]))
 
 
-async def _received(opened: Engine[Path], path: Path) -> File:
+async def _received(opened: Engine[Path], path: Path) -> str:
     async def source(put: Put) -> str:
         await put(await anyio.Path(path).read_bytes())
         return path.name
 
     file, _ = await opened.files.receive("ada", source, Rules(["image/*", ".pdf", ".txt"]))
-    return file
+    return file.id
 
 
 async def answer(folder: Path, model: Model, answers: dict[str, Any], **options: Any) -> Waiting | Done:
