@@ -291,6 +291,11 @@ class _Editor:
         return "/".join([pointer("edits", self._fields[field]), *rest])
 
 
+def require_editable(hints: Mapping[str, Any], editable: Iterable[str] | bool) -> None:
+    """Raises `ProgrammingError` for a field that may be edited and that a form cannot have."""
+    _names({name: _Part(name, "", None, hint) for name, hint in hints.items()}, editable)
+
+
 def _names(parts: Mapping[str, _Part], editable: Iterable[str] | bool) -> Iterable[str]:
     """The parts that may be edited. Raises `ProgrammingError` for one that a form cannot have."""
     names = (list(parts) if editable else []) if isinstance(editable, bool) else list(editable)

@@ -104,6 +104,8 @@ class Context(Generic[D]):
         """A wrong use that the body must not hide."""
         self.stale: errors.Stale | None = None
         """An effect could not be recorded: the run is over, and so is whatever the body still does."""
+        self.edited: dict[str, Json] = {}
+        """What the user changed of the arguments before they approved the call."""
         self.missed = False
         """A probe met an effect that is not recorded: the open ask is not reached this way."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -57,8 +58,18 @@ async def replay(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
     with hiding(ctx.hidden):
         landed = await _landed(tool, ctx, args)
     if isinstance(landed, Returned):
+        landed = _edited(landed, ctx.edited)
         return dataclasses.replace(landed, content=ctx.hidden.json(landed.content))
     return landed
+
+
+def _edited(landed: Returned, edited: Mapping[str, Json]) -> Returned:
+    """With what the user changed of the arguments: the model must not believe that its own were used."""
+    if not edited:
+        return landed
+    failed = landed.status != "ok" and isinstance(landed.content, dict)
+    content = landed.content if failed else {"result": landed.content}
+    return dataclasses.replace(landed, content={**content, "edited_by_user": storable(dict(edited))})
 
 
 async def _landed(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:

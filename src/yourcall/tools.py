@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Concatenate, Generic, ParamSpec, TypeAlias, get_origin, get_type_hints, overload
 
@@ -21,6 +21,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import TypeVar
 
 from yourcall import errors
+from yourcall.consent import Consent
 from yourcall.context import Context
 from yourcall.credentials import Credential
 from yourcall.entries import Json, compact, storable
@@ -49,9 +50,10 @@ class Tool(Generic[D]):
     hold: bool = False
     idempotent: bool = False
     when: When | None = None
+    consent: Consent | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The plain function, for tests and for calls from other code."""
+        """The plain function, for tests and for calls from other code; nobody is asked for consent."""
         return self.fn(*args, **kwargs)
 
     @property
@@ -79,7 +81,9 @@ class Tool(Generic[D]):
         return {field.alias or name: getattr(parsed, name) for name, field in fields.items()}
 
     async def invoke(self, ctx: Context[Any], arguments: dict[str, Any]) -> Json:
-        """Run the body from the top; what it returns, as the model reads it: text or JSON."""
+        """Run the body from the top, if the user consents; what it returns, as the model reads it: text or JSON."""
+        if self.consent:
+            arguments = self.consent.given(ctx, arguments)
         call = functools.partial(self.fn, *([ctx] if self.takes_context else []), **arguments)
         if inspect.iscoroutinefunction(self.fn):
             with ctx.at_home(sync=False, offered_for=self.offered_for):
@@ -128,7 +132,13 @@ def tool(fn: Callable[Concatenate[Context[D2], P], Any], /) -> Tool[D2]: ...
 def tool(fn: Callable[..., Any], /) -> Tool[Any]: ...
 @overload
 def tool(
-    *, name: str | None = None, when: When | None = None, hold: bool = False, idempotent: bool = False
+    *,
+    name: str | None = None,
+    when: When | None = None,
+    hold: bool = False,
+    idempotent: bool = False,
+    confirm: bool | str = False,
+    editable: Iterable[str] | bool = (),
 ) -> _Decorator: ...
 def tool(
     fn: Callable[..., Any] | None = None,
@@ -138,17 +148,23 @@ def tool(
     when: When | None = None,
     hold: bool = False,
     idempotent: bool = False,
+    confirm: bool | str = False,
+    editable: Iterable[str] | bool = (),
 ) -> Any:
     """Make a tool of a typed function; its docstring tells the model what it does.
 
     `name` is the function's own by default. `when` offers it only at some steps, or while the user has a credential.
     `hold=True` makes it wait for the other calls of its step, and not run at all if one of those asked the user.
-    `idempotent=True` says that it may be executed again after a crash. Raises `ProgrammingError` for a signature that
-    no model could fill.
+    `idempotent=True` says that it may be executed again after a crash. `confirm` has the user approve each call
+    first, under this title or that of its name: the arguments are shown in words, those that are `editable` may be
+    changed, and what was approved is what runs. Raises `ProgrammingError` for a signature that no model could fill.
     """
     frame = inspect.currentframe()
     scope = dict(frame.f_back.f_locals) if frame and frame.f_back else {}
-    make = functools.partial(_make, scope=scope, name=name, when=when, hold=hold, idempotent=idempotent)
+    consent = functools.partial(_consent, confirm=confirm, editable=editable)
+    make = functools.partial(
+        _make, scope=scope, name=name, consent=consent, when=when, hold=hold, idempotent=idempotent
+    )
     return make if fn is None else make(fn)
 
 
@@ -162,7 +178,22 @@ class _Decorator:
     def __call__(self, fn: Any, /) -> Any: ...
 
 
-def _make(fn: Callable[..., Any], *, scope: dict[str, Any], name: str | None, **flags: Any) -> Tool[Any]:
+def _consent(
+    name: str, hints: dict[str, Any], *, confirm: bool | str, editable: Iterable[str] | bool
+) -> Consent | None:
+    if editable and not confirm:
+        raise errors.ProgrammingError(f"{name}: what is editable is edited as it is confirmed; add confirm=True.")
+    return Consent.of(name, confirm, hints, editable) if confirm else None
+
+
+def _make(
+    fn: Callable[..., Any],
+    *,
+    scope: dict[str, Any],
+    name: str | None,
+    consent: Callable[[str, dict[str, Any]], Consent | None],
+    **flags: Any,
+) -> Tool[Any]:
     name = name or getattr(fn, "__name__", None)
     if name is None:
         raise errors.ProgrammingError(f"@tool goes on a function; a {type(fn).__name__} is none.")
@@ -174,7 +205,8 @@ def _make(fn: Callable[..., Any], *, scope: dict[str, Any], name: str | None, **
     takes_context = bool(parameters) and _is_context(hints.get(parameters[0].name))
     if takes_context and parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
         raise errors.ProgrammingError(f"{name}: the Context is passed by position; put it before the `*`.")
-    arguments = _arguments(name, parameters[takes_context:], hints)
+    parameters = parameters[takes_context:]
+    arguments = _arguments(name, parameters, hints)
     return Tool(
         name=name,
         description=inspect.getdoc(fn) or "",
@@ -182,6 +214,7 @@ def _make(fn: Callable[..., Any], *, scope: dict[str, Any], name: str | None, **
         fn=fn,
         arguments=arguments,
         takes_context=takes_context,
+        consent=consent(name, {parameter.name: hints[parameter.name] for parameter in parameters}),
         **flags,
     )
 

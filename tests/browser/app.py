@@ -284,7 +284,8 @@ SCENES: Final[dict[str, list[Step]]] = {
         asks(*(Question(f"Which of these, {n}?", options(*LABELS[n * 20 : n * 20 + 20])) for n in range(10))),
         "\n".join(LABELS),
     ],
-} | kinds.scenes(reply)  # fmt: skip
+    **kinds.scenes(reply),
+}  # fmt: skip
 
 
 def play(transcript: Transcript) -> Said:
