@@ -14,6 +14,7 @@ import yourcall
 from tests.web.serving import User, current_user, serve
 from yourcall import Agent, Ask, Choose, Confirm, Context, Engine, Form, Questions, Secret, Upload, Visit, tool
 from yourcall.asks import Raw
+from yourcall.connect import Connect, OAuthProvider
 from yourcall.questions import Option, Question
 from yourcall.testing import ScriptedModel
 from yourcall.vault import KeyRing
@@ -28,7 +29,9 @@ class Table(BaseModel):
     people: int = 2
 
 
+SLEEPY = OAuthProvider("sleepy", issuer="https://sleepy.example", client_id="desk")
 ASKS: dict[str, Callable[[], Ask[Any]]] = {
+    "connect": lambda: Connect(SLEEPY),
     "questions": lambda: Questions([Question("Which?", options=[Option("a"), Option("b")])]),
     "form": lambda: Form(Table, title="Your table"),
     "choose": lambda: Choose(["a", "b"], "Which?"),
@@ -63,13 +66,19 @@ async def _visit(user: User, id: str, engine: Engine[Any]) -> list[httpx.Respons
     return [await user.get(f"/interrupts/{id}/visit"), await user.post(f"/returns/{token}?people=2")]
 
 
+async def _connect(user: User, id: str, engine: Engine[Any]) -> list[httpx.Response]:
+    """Look at our page before a provider's, and leave for that."""
+    return [await user.get(f"/connect/{id}"), await user.post(f"/connect/{id}")]
+
+
 WAYS: dict[str, tuple[str, Callable[[User, str, Engine[Any]], Awaitable[list[httpx.Response]]]]] = {
     "answer": ("form", _answer),
     "secret": ("secret", _secret),
     "files": ("upload", _files),
     "visit": ("visit", _visit),
+    "connect": ("connect", _connect),
 }
-"""By the last part of a route: which answers come by it, as a channel or, of the handoffs, as a kind."""
+"""By the route's own word: which answers come by it, as a channel or, of the handoffs, as a kind."""
 
 
 @tool
@@ -120,4 +129,5 @@ def test_no_kind_and_no_way_is_forgotten() -> None:
     router = create_router(Engine(Agent(ScriptedModel([])), "sqlite://"), user=current_user)
     paths = {route.path for route in router.routes if isinstance(route, APIRoute)}
     ways = {path.removeprefix("/interrupts/{id}/") for path in paths if path.startswith("/interrupts/{id}/")}
-    assert ways - {"skip"} == set(WAYS)
+    ways |= {path.removesuffix("/{id}").strip("/") for path in paths if path.endswith("/{id}")}
+    assert ways - {"skip", "interrupts", "conversations"} == set(WAYS)
