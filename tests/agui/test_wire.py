@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tests.agui.streams import MESSAGE, answered, log, question, result, step, superseded, waiting
 from yourcall.agui import faults, interrupts, messages
 from yourcall.asks import Ask, shown
-from yourcall.entries import Asked, Closed, Entry, Json, User
+from yourcall.entries import Asked, Channel, Closed, Entry, Json, User
 from yourcall.errors import CheckFailed, Fault, Rejected
 from yourcall.forms import Form
 from yourcall.log import Log
@@ -90,6 +90,14 @@ def test_a_question_says_which_answers_it_takes(kind: str, ask: Json, expected: 
     """A client that does not know the kind can draw a form; where anything goes, nothing is said."""
     [one] = interrupts(log(step("call-1"), Asked(question(1, kind=kind, ask=ask))))
     assert one.get("responseSchema") == expected
+
+
+@pytest.mark.parametrize("channel", ["secret", "upload", "handoff"])
+def test_what_comes_by_another_way_has_no_schema(channel: Channel) -> None:
+    """A client that draws forms would send it in the open, whatever schema was recorded."""
+    asked = question(1, kind="odd", channel=channel, schema={"type": "string"}, ask={})
+    [one] = interrupts(log(step("call-1"), Asked(asked)))
+    assert one.get("responseSchema") is None
 
 
 class Seat(Ask[date]):

@@ -74,16 +74,18 @@ async def test_one_that_is_forgiven_counts_no_more(stores: tuple[Store, Store]) 
 
 async def test_of_many_at_once_so_many_begin(stores: tuple[Store, Store]) -> None:
     """None of them overlooks another."""
-    begun: list[int] = []
+    begun: list[str] = []
 
-    async def begin(store: Store) -> None:
+    async def begin(store: Store, question: str) -> None:
         with contextlib.suppress(TooManyAttempts):
-            begun.append(await store.attempts.begin("q1"))
+            await store.attempts.begin(question)
+            begun.append(question)
 
-    async with anyio.create_task_group() as tasks:
-        for n in range(20):
-            tasks.start_soon(begin, stores[n % 2])
-    assert len(begun) == MAX_ATTEMPTS
+    for question in ("q1", "q2"):  # by the second, all connections are there
+        async with anyio.create_task_group() as tasks:
+            for n in range(20):
+                tasks.start_soon(begin, stores[n % 2], question)
+    assert sorted(begun) == ["q1"] * MAX_ATTEMPTS + ["q2"] * MAX_ATTEMPTS
 
 
 async def test_they_go_with_their_conversation(stores: tuple[Store, Store]) -> None:
