@@ -52,7 +52,7 @@ lock: .venv/.uv
 	$(LOCK) $(DEMO) requirements/build.in -o requirements/demo.txt
 	$(LOCK) $(MODELS) requirements/build.in -c requirements/demo.txt -o requirements/models.txt
 	$(LOCK) $(MODELS) --extra postgres --extra redis requirements/dev.in -o requirements/dev.txt
-	$(LOCK) $(WEB) requirements/bench.in -o requirements/bench.txt
+	$(LOCK) $(DEMO) requirements/bench.in -o requirements/bench.txt
 	npm install --package-lock-only
 
 clean:
