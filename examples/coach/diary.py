@@ -106,7 +106,7 @@ def unlisted(text: str) -> str | None:
 
 FILLING: Final = (
     "i|a|an|the|my|me|some|for|of|at|with|today|yesterday|tonight|this|morning|workout|session|training|exercise|set|sets"
-    "|reps|x|times|please|just|and|it|to|in|on|good|hard|great|gym|that|we|was|am|pm|evening|afternoon|at home|class"
+    "|reps|x|times|please|just|and|it|to|in|on|good|hard|great|gym|that|we|was|were|am|pm|evening|afternoon|at home|class"
     "|about|around|roughly|only|also|then|now|again|already|some|other|another"
 )
 NO_EXERCISE: Final = (
@@ -138,7 +138,8 @@ def correct(heard: Heard) -> Move | None:
     if not restated and not has(text, CORRECTION):
         return None
     if named is None and not found.figures:
-        return None
+        unit = words.unit(text)
+        return call("correct_workout", unit=unit) if unit else None
     if has(text, EARLIER_ONE):
         name = (named or logged[-1]).lower()
         return Move(f'I can only correct the latest of an exercise. "Delete the {name}" takes that one back.')
@@ -177,7 +178,7 @@ def corrected(text: str) -> str | None:
 
 
 CORRECTION: Final = (
-    r"no|nope|wait|actually|sorry|i mean(t)?|i meant|(it|that) was|make (it|that)|should (be|have been)|change (it"
+    r"no|nope|wait|actually|sorry|i mean(t)?|i meant|(it|that) was|make (it|that|this)|should (be|have been)|change (it"
     r"|that) to"
     r"|correct(ion)?"
     r"|not \d+\w*|instead|wrong|oops|fix"

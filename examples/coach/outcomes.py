@@ -246,8 +246,9 @@ def _planned(outcome: Outcome, text: str) -> Move | None:
 def _logged(outcome: Outcome, text: str) -> Move | None:
     """Figures for the exercise that was being logged."""
     known: Args = dict(outcome.args)
-    if has(text, LEFT_OPEN) and not words.lifts(text):
-        return Move("What you did I cannot guess, so nothing was logged.", ends=True)
+    forgotten = re.fullmatch(UNDECIDED, text.strip(" .!")) or has(text, FORGOTTEN)
+    if (forgotten or has(text, LEFT_OPEN)) and not words.lifts(text):
+        return Move('What you did I cannot guess, so nothing was logged. "Log a workout" begins anew.')
     if (named := words.unit(text)) and not re.search(r"\d", text):
         return call("log_workout", **(known | {"unit": named}))
     if (other := corrected(text)) and other != known.get("exercise"):
@@ -265,12 +266,17 @@ def _logged(outcome: Outcome, text: str) -> Move | None:
     return call("log_workout", **(known | more))
 
 
+FORGOTTEN: Final = r"(don'?t|can'?t|do not|cannot) (remember|recall|know)|forgot|no idea|not sure|no clue"
+
+
 def _confirmed(outcome: Outcome, text: str) -> Move | None:
     """Deleting is never taken from a typed yes: the rule might have misread it."""
     if outcome.tool != "forget_profile":
         return None
     if re.fullmatch(NO, text) or has(text, r"keep|don'?t|no"):
         return Move("Kept: nothing was deleted.", ends=True)
+    if has(text, r"just|only|except|but"):
+        return Move("Nothing was deleted: I can only forget everything at once.", ends=True)
     if re.fullmatch(YES, text) or has(text, r"forget|delete|everything"):
         return call("forget_profile", "For deleting I want a click, so that no misread word does it:")
     return None

@@ -102,14 +102,17 @@ async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing t
     remembered = await ctx.once("profile", ctx.deps.profiles.load, ctx.user, repeatable=True)
     given = _known({"goal": goal, "days": days, "equipment": equipment})
     wanted = _known(remembered.model_dump(include=set(ASKED)) | given)
-    if wanted.get("days"):
-        wanted = _known(wanted | {"days": _changed(wanted["days"], also_on or (), not_on or ())})
     notes: list[str] = []
+    if before := wanted.get("days"):
+        wanted = _known(wanted | {"days": _changed(before, also_on or (), not_on or ())})
+        if strange := [day for day in not_on or () if day not in before]:
+            notes.append(f"{plans.listed(strange)} was no day of your plan before.")
     if reuse is None and not decide and remembered.plannable and len(given) < len(wanted) == len(ASKED):
         (again,) = ctx.ask(_same_again(wanted))
         reuse = CHANGE not in again.selected
-        changes, notes = _changes(again, wanted)
+        changes, told = _changes(again, wanted)
         wanted |= changes
+        notes += told
     editing = reuse is False and len(wanted) == len(ASKED)
     missing = [name for name in ASKED if name not in (given if reuse is False and not editing else wanted)]
     if decide and missing:

@@ -82,8 +82,8 @@ CAREFUL: Final = (
 SMALL: Final = (
     Topic(
         r"(hi|hiya|hello|hey|heya|yo|sup|howdy|hallo|greetings|good (morning|afternoon|evening|day)|morning|evening|👋"
-        r"|hi there|hello there|hey there|(nice|good|pleased) to meet you|i'?m (back|here|new( here)?)"
-        r"|test(ing)?( ?[123 ]+)?)"
+        r"|hi there|hello there|hey there|(nice|good|pleased) to meet you|(i'?m )?(back|here|new( here)?"
+        r"|first time here)|test(ing)?( ?[123 ]+)?)"
         r"( (coach|there|again|you|everyone|all|friend|bot|man|mate|world|too))*",
         "Hello! I am your coach, or rather a rule-based stand-in for one. What I do best is on these buttons:",
         whole=True,
@@ -255,7 +255,6 @@ ASIDE: Final = (
         r"calories.* burn(ed|t)?|burn(ed|t)? .*calories|slept|sleep(ing)?|steps|heart rate|pulse",
         "I only keep workouts: no sleep, no steps, no heart rate, no calories.",
     ),
-    *FOOD,
     Topic(
         r"i weigh|weigh(ed)? in|my (body ?)?weight is|body ?weight is|bmi|body fat",
         "I do not keep your body weight: it would change nothing in the plan. What I go by is goal, days, equipment "
@@ -336,8 +335,8 @@ TRAINING: Final = (
     Topic(
         r"(only|just) (have |got )?(\d+|ten|fifteen|twenty|thirty|half an hour|an hour).*"
         r"|i (have|got) (only |just )?(\d+|ten|fifteen|twenty|thirty|half an|an) ?(min|mins|minutes|hour)s?.*"
-        r"|\d+ ?-?(min|mins|minutes?) (sessions?|workouts?)|quick(er)? (sessions?|workouts?)|no time|short on time"
-        r"|busy|not much time|little time|takes too long",
+        r"|\d+ ?-?(min|mins|minutes?) (sessions?|workouts?)|(quick(er)?|short(er)?) (sessions?|workouts?)|no time"
+        r"|short on time|busy|not much time|little time|takes too long",
         "Short is fine: do the first two or three exercises of a session and stop. Fewer days work as well, "
         'for example "plan 2 days a week".',
     ),

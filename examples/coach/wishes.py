@@ -94,7 +94,9 @@ LEFT_OPEN: Final = (
     r"|(don'?t|do not|stop|quit|without) (ask|asking)( me)?( (any|so many|more|all|the|these))*( questions?| things?"
     r"| stuff| anything)?|(you|u) (choose|decide|pick)|surprise me|whatever you (think|like|want|say)|up to you"
     r"|your (choice|call|pick)|(use|take|with)( the| your| sensible)* defaults?|plan it for me|just plan( it)?"
-    r"|you tell me|just (give|make|get) me (a|any|some) (plan|program|programme|routine)"
+    r"|(the )?defaults? (is|are) (fine|ok|okay|good)|(don'?t|do not) (want|like|wish|feel like|need)( to| any| be"
+    r"| answer(ing)?| asked| your| all| these)* questions?|you tell me"
+    r"|just (give|make|get) me (a|any|some) (plan|program|programme|routine)"
 )
 """The user does not want to be asked."""
 TRUST: Final = rf"(?:{LEFT_OPEN})(?: for me| please)*|whatever|random"
@@ -229,6 +231,8 @@ def weight(heard: Heard) -> Move | None:
 def mentioned(heard: Heard) -> Move | None:
     """An exercise or a part of the body, and nothing that says what about it."""
     if named := words.exercise(heard.text):
+        if heard.core.startswith("why"):
+            return Move(WHY_THIS, ends=True)
         if heard.question:
             return Move(TECHNIQUE, ends=True)
         options = [(f"Log {named.lower()}", ""), ("Plan my week", ""), ("Never mind", "")]
@@ -241,6 +245,12 @@ def mentioned(heard: Heard) -> Move | None:
 
 
 # --------------------------------------------------------------------------- what is known
+
+
+WHY_THIS: Final = (
+    "A session takes one exercise for each way to move, such as squatting, bending, pushing and pulling: the first "
+    "that your equipment allows and nothing that hurts rules out."
+)
 
 
 def known(heard: Heard) -> Move | None:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Final, TypeVar
 
 from .plans import SPREAD
@@ -163,8 +163,16 @@ def lifts(text: str) -> tuple[Lift, ...]:
             found.append(_merged(replace(lift, exercise=found[-1].exercise), replace(found[-1], sets=None, reps=None)))
         else:
             found[-1] = _merged(found[-1], lift)
-    told = (lift for lift in found if lift.exercise or lift.figures)
-    return tuple(replace(lift, sets=1) if lift.reps and not lift.sets else lift for lift in told)
+    return tuple(_rounded_off(lift) for lift in found if lift.exercise or lift.figures)
+
+
+def _rounded_off(lift: Lift) -> Lift:
+    """With what need not be said: that it was one set, or without a weight."""
+    if lift.reps and not lift.sets:
+        lift = replace(lift, sets=1)
+    if lift.reps and lift.weight is None and lift.exercise in BODY_WEIGHT:
+        lift = replace(lift, weight=0.0)
+    return lift
 
 
 DENIED: Final = (
@@ -181,6 +189,7 @@ def exercise(text: str) -> str | None:
 
 def _parts(text: str) -> Iterator[str]:
     """One part an exercise: split at commas and the like, and before a second exercise."""
+    text = re.sub(r"\b(?:for|x)\s?(\d{1,2}(?:\s?[,/]\s?\d{1,2}){1,9})(?![\d.]|\s?[kl])", _one_by_one, text)
     text = re.sub(r"\b(\d+)((?:[,/]\s?\1\b)+)(?![\d.])", _repeated, text)
     text = re.sub(r"(\d),(\d{1,2})(?!\d)", r"\1.\2", text)
     text = re.sub(r"\+\s?(\d)", r" \1", text)
@@ -190,6 +199,12 @@ def _parts(text: str) -> Iterator[str]:
             yield rest[:cut]
             rest = rest[cut:]
         yield rest
+
+
+def _one_by_one(found: re.Match[str]) -> str:
+    """`for 5,5,4` are two sets of five and one of four."""
+    groups = groupby(re.findall(r"\d+", found[1]))
+    return " " + ", ".join(f"{len(list(same))}x{reps}" for reps, same in groups)
 
 
 def _repeated(found: re.Match[str]) -> str:
@@ -255,15 +270,15 @@ def _counted(lift: Lift, part: str) -> Lift:
         lift = replace(lift, reps=int(m[1]), sets=int(m[2]) if m[2] else lift.sets)
         lift, part = replace(lift, weight=0.0 if unloaded else lift.weight), _without(part, m)
     else:
-        if m := re.search(r"(\d+) ?(?:sets?|rounds?)", part):
-            lift, part = replace(lift, sets=int(m[1])), _without(part, m)
-        if m := re.search(rf"(\d+) ?(?:reps?|times|repetitions)|(?:for|x) (\d+)(?! (?:{NO_REPS}))", part):
+        if m := re.search(r"(\d+) ?(?:sets?|rounds?)|sets?(?: was| were|:| ?=) ?(\d+)", part):
+            lift, part = replace(lift, sets=int(m[1] or m[2])), _without(part, m)
+        if m := re.search(
+            rf"(\d+) ?(?:reps?|times|repetitions)|(?:for|x|reps?(?: was| were|:)?) ?(\d+)(?! (?:{NO_REPS}))", part
+        ):
             lift = replace(lift, reps=int(m[1] or m[2]))
             part = _without(part, m)
     if lift.weight is None and (m := _alone(part, sure=bool(lift.sets or lift.reps))):
         lift = _bare(lift, part, float(m[1]))
-    if lift.weight is None and lift.reps and exercise(part) in BODY_WEIGHT:
-        lift = replace(lift, weight=0.0)
     return lift
 
 
@@ -278,7 +293,8 @@ def _alone(part: str, sure: bool) -> re.Match[str] | None:
 
 BEFORE_FIGURES: Final = (
     "at with of for was were is it that about around maybe just only roughly to did x used weight log logged lifted by"
-    " today and then my the a an no actually sorry mean meant make be been set sets reps press on up"
+    " today and then my the a an no oh hm hmm um well so actually sorry mean meant make be been set sets reps"
+    " press on up"
 ).split()
 REPS_FIRST: Final = (
     r"(\d+) ?(?:reps?|repetitions)(?:,| and| for| in)? ?(?:x|\*|by)? ?(\d+)(?: ?(?:sets?|rounds?|times))(?![a-z])",
@@ -328,10 +344,12 @@ _DAY: Final = "(?:" + "|".join([*_SHORT.values(), r"(?:the )?week ?-?ends?", r"w
 _DAYS: Final = rf"{_DAY}(?:(?:,| or| and|,? nor)? {_DAY})*"
 RULED_OUT: Final = (
     rf"\b(?:except|but not|but|than|not on|not|no|no more|instead of|rather than|without|skip|drop|remove|cancel|lose"
-    rf"|never on|busy|busy on|free from) {_DAYS}"
+    rf"|never on|busy|busy on|free from|(?:work|working|away|travel\w*|football|around(?: \w+){{0,3}}?) (?:on|every)"
+    rf"|around) {_DAYS}"
     rf"|(?:can't|cannot|can not|won't|don't|do not|never|no longer|unable to)(?: \w+)?"
     rf" (?:do|make|train|manage|work|exercise|go|come|have|want|like)(?: it| out| to train| time)*(?: on| for)? {_DAYS}"
-    rf"|{_DAYS} (?:any ?more|is no good|are no good|(?:is|are|got|gets) (?:too )?(?:busy|taken|impossible|out|bad|off)"
+    rf"|{_DAYS} (?:any ?more|is no good|are no good|(?:is|are|got|gets) (?:too )?(?:busy|taken|impossible|out|bad|off"
+    rf"|cancell?ed)"
     rf"|(?:is|are) (?:not|no longer)|no longer|do ?n'?t|do not|does ?n'?t|does not|wo ?n'?t|will not|not)\b"
     rf"|\b(?:make |have |keep |leave )?{_DAYS} (?:as )?(?:an? )?(?:rest|off|free)\b"
 )
@@ -481,7 +499,14 @@ def goal(text: str) -> Goal | None:
 def kit(text: str) -> tuple[Equipment, ...]:
     """The equipment that a text names."""
     named = _all(
-        re.sub(r"(?:do ?n'?t|do not|no longer) (?:have|own|use) (?:a |an |any |the )?\w+", " nothing ", text), KIT
+        re.sub(
+            r"(?:(?:do ?n'?t|do not|no longer|can't|cannot) (?:have|own|use|afford|go to)|no|not|without)"
+            r" (?:a |an |any |the |my )*(?:gym|dumb ?bells?|kettle ?bells?|(?:resistance )?bands?|weights|barbells?"
+            r"|machines?)",
+            " nothing ",
+            text,
+        ),
+        KIT,
     )
     return tuple(k for k in named if k != "body weight") or named
 
