@@ -106,8 +106,8 @@ def unlisted(text: str) -> str | None:
 
 FILLING: Final = (
     "i|a|an|the|my|me|some|for|of|at|with|today|yesterday|tonight|this|morning|workout|session|training|exercise|set|sets"
-    "|reps|x|times|please|just|and|it|to|in|on|good|hard|great|gym|that|we|was|were|am|pm|evening|afternoon|at home|class"
-    "|about|around|roughly|only|also|then|now|again|already|some|other|another"
+    "|reps|x|times|please|just|and|it|to|in|on|good|hard|great|gym|that|we|was|were|am|pm|evening|afternoon|at home"
+    "|class|about|around|roughly|only|also|then|now|again|already|some|other|another"
 )
 NO_EXERCISE: Final = (
     "sorry|wait|oops|that|same|lot|bit|out|in|not|have|had|has|got|need|only|actually|mistake|testing|test|steps|slept|sleep|weigh|weighed|work|homework|dishes|shopping|ate|eat|drank"
