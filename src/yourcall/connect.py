@@ -10,7 +10,7 @@ import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from yourcall.asks import Ask, Check
@@ -75,6 +75,11 @@ class OAuthProvider:
                 require_secure(url, f"OAuthProvider {self.name!r}")
         if taken := sorted(_OURS & set(self.parameters)):
             raise ProgrammingError(f"OAuthProvider {self.name!r}: parameters must not set {', '.join(taken)}.")
+
+    @property
+    def per(self) -> Literal["user"]:
+        """An account is the user's in all conversations."""
+        return "user"
 
     @property
     def explicit(self) -> bool:

@@ -24,10 +24,11 @@ from typing_extensions import TypeVar
 
 from yourcall import errors
 from yourcall.asks import Ask, Raw, digest, shown
+from yourcall.connect import Connect, OAuthProvider
 from yourcall.credentials import Credential, Credentials
 from yourcall.entries import Answered, Closed, Effect, File, Interrupt, Json, canonical
 from yourcall.log import CallLog
-from yourcall.ports import Key, Shelf
+from yourcall.ports import AccountOver, Accounts, Key, Shelf
 from yourcall.scrub import Hidden
 from yourcall.secret import Secret, SecretValue
 from yourcall.tasks import Tally, to_the_end
@@ -79,12 +80,13 @@ class Context(Generic[D]):
         record: Callable[[Effect], Awaitable[None]] | None = None,
         files: Shelf | None = None,
         credentials: Credentials | None = None,
+        accounts: Callable[[], Accounts] | None = None,
     ) -> None:
         self.user, self.deps = user, deps
         self.conversation_id, self.call_id = conversation_id, call_id
         self.on_skip = on_skip
         self._past, self._record, self._files = past, record, files
-        self._credentials = credentials
+        self._credentials, self._accounts = credentials, accounts
         self._offered_for: Credential | None = None
         self._uses: dict[str, int] = {}
         self._unkeyed = 0
@@ -144,7 +146,7 @@ class Context(Generic[D]):
             raise errors.Unavailable
         if ask.to is not None and ask.channel in ("secret", "handoff"):
             raise self._break(f"What a {ask.kind} ask brings belongs to the conversation's owner: leave `to` out.")
-        if ask.channel == "secret" and self._credentials is not None:
+        if ask.channel in ("secret", "handoff") and self._credentials is not None:
             self._credentials.vault.require_keys()
         if expires_in is not None and not 0 < expires_in < math.inf:
             raise self._break("expires_in is a number of seconds above 0.")
@@ -249,13 +251,27 @@ class Context(Generic[D]):
             raise errors.ProgrammingError("ctx.reveal is awaited: make this tool an `async def`.")
         return self._reveal(secret)
 
+    def token(self, provider: OAuthProvider) -> Awaitable[SecretValue]:
+        """An access token of the user's account at `provider`, good for a minute at least.
+
+        It is refreshed where it must be. A user who has not connected the account is asked to, and the tool pauses
+        here; so is one whose provider gives no more tokens. As with `reveal`, the tool's words are scrubbed of it.
+        Raises what `ask` raises, `CredentialGone` where the user disconnected the account meanwhile, and
+        `ProviderFailed` where the provider does not answer now.
+        """
+        if self._sync:
+            raise errors.ProgrammingError("ctx.token is awaited: make this tool an `async def`.")
+        return self._token(provider)
+
     def forget(self, credential: Credential) -> Awaitable[bool]:
         """Remove what the user gave; False if there is nothing. As an effect of `once`, it is not repeated."""
         if self._sync:
             raise errors.ProgrammingError("ctx.forget is awaited: make this tool an `async def`.")
         credentials = self._kept
         _, use = self._place(f"#forget:{credential.name}")
-        forget = functools.partial(credentials.forget, credential)
+        forget: Callable[[], Awaitable[bool]] = functools.partial(credentials.forget, credential)
+        if isinstance(credential, OAuthProvider) and self._accounts is not None:
+            forget = functools.partial(self._accounts().forget, self.user, credential)
         # Repeatable: if it was cut off, nothing was asked since, so what it removes is what was meant.
         return self.once(f"#forget:{credential.name}:{use}", forget, repeatable=True)
 
@@ -280,6 +296,27 @@ class Context(Generic[D]):
         value = opened.value.decode()
         await anyio.to_thread.run_sync(self.hidden.add, value)  # a long one takes a while
         return SecretValue(secret.name, value)
+
+    async def _token(self, provider: OAuthProvider) -> SecretValue:
+        self._enter("token")
+        if self._accounts is None:
+            raise errors.Unavailable
+        key, answered, over = f"#token:{provider.name}", False, False
+        while self._asked_before(key):  # as often as the provider ended what was connected in this call
+            self._ask(Connect(provider), key, None)
+            answered = True
+        try:
+            token = await self._accounts().token(self.user, provider)
+        except AccountOver:
+            token, over = None, True
+        if token is None:
+            offered = self._offered_for is not None and self._offered_for.name == provider.name
+            if not over and (answered or offered):
+                raise errors.CredentialGone(provider.name)
+            self._ask(Connect(provider), key, None)
+            raise errors.CredentialGone(provider.name)
+        await anyio.to_thread.run_sync(self.hidden.add, token)
+        return SecretValue(provider.name, token)
 
     def _asked_before(self, key: str) -> bool:
         place = (key, self._uses.get(key, 0) + 1)

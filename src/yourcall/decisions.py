@@ -6,11 +6,12 @@ admitted. A decision writes endings, results and what follows from them together
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from yourcall.entries import Asked, Body, Closed, Ending, File, Interrupt, Result, Status, Stopped, User
-from yourcall.errors import Fault, Rejected
+from yourcall.entries import Answered, Asked, Body, Closed, Ending, File, Interrupt, Result, Status, Stopped, User
+from yourcall.errors import Declined, Fault, Rejected
 from yourcall.errors import Waiting as WaitingOnUser
 from yourcall.log import INTERRUPTED, CallLog, Done, Log, phase
 from yourcall.texts import storable_text
@@ -53,15 +54,24 @@ def ask(log: Log, interrupt: Interrupt, replaces: Interrupt | None, policy: OnMe
     if log.open(interrupt.id):
         return []
     changed: list[Body] = [Closed(replaces.id, replaces.call_id, "changed")] if replaces else []
+    if _is_implied(interrupt) and _no(interrupt) in skipped(log):
+        return [*changed, _not_ok(interrupt.call_id, Declined.text + " Do not ask again.", "declined")]
     if _skipped_twice(log, interrupt):
         return [*changed, _not_ok(interrupt.call_id, "The user has skipped this twice. Do not ask again.", "failed")]
     unseen = supersede([interrupt]) if policy == "supersede" and log.unseen else []
     return [*changed, Asked(interrupt), *unseen]
 
 
-def close(interrupt: Interrupt, ending: Ending, note: str | None = None, by: str | None = None) -> list[Body]:
-    """Skip or decline one question; its call goes on."""
-    return [Closed(interrupt.id, interrupt.call_id, ending, note, by)]
+def answer(log: Log, interrupt: Interrupt, answered: Answered) -> list[Body]:
+    """Answer one question, and with it those that want the same account."""
+    same = _same_account(log, interrupt)
+    return [answered, *(dataclasses.replace(answered, interrupt=one.id, call=one.call_id) for one in same)]
+
+
+def close(log: Log, interrupt: Interrupt, ending: Ending, note: str | None = None, by: str | None = None) -> list[Body]:
+    """Skip or decline one question, and with it those that want the same account; their calls go on."""
+    closing = (interrupt, *_same_account(log, interrupt))
+    return [Closed(one.id, one.call_id, ending, note, by) for one in closing]
 
 
 def give_up(interrupt: Interrupt, ending: Ending, reason: str) -> list[Body]:
@@ -102,8 +112,25 @@ def skipped(log: Log) -> tuple[str, ...]:
     if step is None or log.unseen:
         return ()
     endings = ((i, one.endings.get(i.id)) for one in step.calls.values() for i in one.asks)
-    new = (i.digest for i, ending in endings if isinstance(ending, Closed) and ending.ending == "skipped")
+    closed = [(i, ending.ending) for i, ending in endings if isinstance(ending, Closed)]
+    new = [i.digest for i, ending in closed if ending == "skipped"]
+    new += [_no(i) for i, ending in closed if ending == "declined" and _is_implied(i)]
     return (*step.assistant.skipped, *new)
+
+
+def _same_account(log: Log, interrupt: Interrupt) -> list[Interrupt]:
+    """The other open questions that one sign-in ends: those of calls that need the same account at the same time."""
+    same = (i for i in log.interrupts if i.id != interrupt.id and _is_implied(i))
+    return [i for i in same if (i.kind, i.ask) == (interrupt.kind, interrupt.ask)]
+
+
+def _is_implied(interrupt: Interrupt) -> bool:
+    """Whether a tool asked because it needs an account (`ctx.token`), not to ask."""
+    return interrupt.key.startswith("#token:")
+
+
+def _no(interrupt: Interrupt) -> str:
+    return f"no:{interrupt.digest}"
 
 
 def _skipped_twice(log: Log, interrupt: Interrupt) -> bool:

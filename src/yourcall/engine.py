@@ -25,6 +25,7 @@ from yourcall.addressed import Addressees, MayAnswer, by
 from yourcall.agent import Agent
 from yourcall.answers import FormAnswer, Given
 from yourcall.asks import Ask
+from yourcall.connect import OAuthProvider
 from yourcall.credentials import Credentials
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
@@ -90,7 +91,7 @@ class Engine(Generic[D]):
         self._bus = bus
         self._addressees = Addressees(store, may_answer)
         self._files = open_files(store, blobs)
-        self._runs = Runs(agent, store, self.vault, bus, deps, self._carry_on, self._files)
+        self._runs = Runs(agent, store, self.vault, bus, deps, self._carry_on, self._files, lambda: self.accounts)
         self._sweep_every = sweep_every
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
         self._misses: dict[str, None] = {}
@@ -271,7 +272,8 @@ class Engine(Generic[D]):
             kept, drafts = await given.keep(ask, value)
             answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who, files)
             attached = [Draft("file", file.id) for file in files]
-            await self.write(record, lambda log, now: [answered], keep=[*drafts, *attached])
+            keep = [*drafts, *attached]
+            await self.write(record, lambda log, now: decisions.answer(log, interrupt, answered), keep=keep)
 
     async def _live(self, record: Record, interrupt: Interrupt) -> tuple[Ask[Any], Hidden]:
         """The open ask as today's code makes it, and what its body has revealed: it is executed, nothing is written.
@@ -345,7 +347,7 @@ class Engine(Generic[D]):
         try:
             if found.ending is None:
                 record = self.record(found.key)
-                await self.write(record, lambda log, now: decisions.close(found.interrupt, ending, note, who))
+                await self.write(record, lambda log, now: decisions.close(log, found.interrupt, ending, note, who))
         except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):
             await self.expire(found.key)
         match (await self.find(interrupt_id, user=user)).ending:
@@ -364,7 +366,13 @@ class Engine(Generic[D]):
 
     async def forget(self, name: str, *, user: str) -> None:
         """Remove what the user gave under this name, in all conversations; tools that need it are hidden from the next
-        step on. Raises `NotFound` if there is nothing."""
+        step on. A provider whose tool is offered by `when=` is told. Raises `NotFound` if there is nothing."""
+        accounts = (tool.when for tool in self.agent.tools if isinstance(tool.when, OAuthProvider))
+        provider = next((one for one in accounts if one.name == name), None)
+        if provider is not None:
+            if not await self.accounts.forget(user, provider):
+                raise errors.NotFound("credential")
+            return
         slots = [slot for slot in await self.vault.names(user) if slot.name == name]
         if not any([await self.vault.forget(slot) for slot in slots]):
             raise errors.NotFound("credential")

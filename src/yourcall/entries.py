@@ -105,8 +105,9 @@ class Assistant:
     """One finished step of the model. `seen` is the head that its request was built from.
 
     `run` and `seen` name its message on the wire. `step` counts since the last user message and `skipped`
-    lists the digests of the asks skipped since then, so that neither needs a look further back. `blob` is the
-    provider's own form of the step: `{"format", "version", "blob"}`, opaque to everyone else.
+    lists the digests of the asks skipped since then, and as `no:DIGEST` those of accounts refused, so that neither
+    needs a look further back. `blob` is the provider's own form of the step: `{"format", "version", "blob"}`, opaque
+    to everyone else.
     """
 
     run: str

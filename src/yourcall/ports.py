@@ -471,13 +471,17 @@ class HandoffRows(Protocol):
         """Who left under this state, whatever became of it: not for long after it is over."""
 
 
+class AccountOver(Exception):
+    """The provider gives no more tokens for this account, which was forgotten: the user may connect it again."""
+
+
 class Accounts(Protocol):
     """The users' accounts at providers: their tokens are in the vault, and are refreshed when they are about to end."""
 
     async def token(self, owner: str, provider: OAuthProvider) -> str | None:
-        """An access token that is good for a while; None if the user has to connect the account, again or at all.
+        """An access token that is good for a while; None if the user has not connected the account.
 
-        Raises `ProviderFailed` if the provider does not answer now.
+        Raises `AccountOver`, and `ProviderFailed` if the provider does not answer now.
         """
 
     async def forget(self, owner: str, provider: OAuthProvider) -> bool:

@@ -108,6 +108,8 @@ def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returne
             return _unanswered(leaf, ctx.on_skip)
         case errors.CredentialGone(name=name):
             return dataclasses.replace(_error(str(leaf)), gone=name)
+        case errors.ProviderFailed() | errors.Busy():
+            return dataclasses.replace(_error(str(leaf)), broke=True)
         case errors.YourcallError():
             return _error(str(leaf))
     log.error("The tool %s failed", tool.name, exc_info=error)

@@ -22,7 +22,7 @@ from yourcall.entries import Effect, Stopped
 from yourcall.events import Delta, Event
 from yourcall.log import CallLog
 from yourcall.loop import Contexts, Run
-from yourcall.ports import Bus, Key, Reads, Shelf, Store, Vault, nothing_kept
+from yourcall.ports import Accounts, Bus, Key, Reads, Shelf, Store, Vault, nothing_kept
 from yourcall.record import LEASE_SECONDS, Record
 from yourcall.tasks import Tally, leaves, not_to_keep
 
@@ -43,9 +43,11 @@ class Runs(Generic[D]):
         deps: Any,
         carry_on: Callable[[Key], Awaitable[None]],
         files: Shelf | None = None,
+        accounts: Callable[[], Accounts] | None = None,
     ) -> None:
         self._agent, self._store, self._vault, self._bus = agent, store, vault, bus
         self._deps, self._carry_on, self._files = deps, carry_on, files
+        self._accounts = accounts
         self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
         self.going_on = Tally()
 
@@ -155,6 +157,7 @@ class Runs(Generic[D]):
                 record=record,
                 files=self._files,
                 credentials=credentials,
+                accounts=self._accounts,
             )
 
         return context

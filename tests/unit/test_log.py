@@ -447,9 +447,9 @@ def _close(log: Log, now: float, choose: Choose) -> list[Body]:
         case "answer":
             return [Answered(one.id, one.call_id, 1, "p")]
         case "skip":
-            return decisions.close(one, "skipped")
+            return decisions.close(log, one, "skipped")
         case "decline":
-            return decisions.close(one, "declined", "no")
+            return decisions.close(log, one, "declined", "no")
         case "expire":
             return decisions.expire(log, now)
         case "changed":

@@ -6,16 +6,18 @@ nobody sends a refresh token that was rotated away, and a process that dies with
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import anyio
 
 from yourcall.connect import OAuthProvider
-from yourcall.errors import Busy, ProviderFailed
+from yourcall.errors import Busy, ProviderFailed, SealBroken
 from yourcall.oauth.http import SECONDS
 from yourcall.oauth.metadata import Discovery, Metadata
 from yourcall.oauth.tokens import GrantOver, Tokens, refreshed, revoke
-from yourcall.ports import Opened, Slot, Vault
+from yourcall.ports import AccountOver, Opened, Slot, Vault
 from yourcall.tasks import to_the_end
 
 CLAIM_SECONDS: Final = SECONDS + 10.0
@@ -30,39 +32,37 @@ class ProviderAccounts:
         self._vault, self._discovery = vault, discovery
 
     async def token(self, owner: str, provider: OAuthProvider) -> str | None:
-        slot = Slot(owner, provider.name)
+        slot, connected = Slot(owner, provider.name), False
         with anyio.move_on_after(2 * CLAIM_SECONDS):
             while (held := await self._vault.open(slot)) is not None:
+                connected = True
                 tokens = Tokens.unsealed(held.value, provider.name)
                 if tokens.good:
                     return tokens.access
                 metadata = await self._discovery.metadata(provider)
                 if await self._vault.claim(slot, held.version, CLAIM_SECONDS):
-                    await self._refresh(slot, provider, metadata, held, tokens)
+                    # To its end, whoever is cancelled meanwhile: what was rotated away is of no use any more.
+                    await to_the_end(partial(self._refresh, slot, provider, metadata, held, tokens))
                 else:
                     await anyio.sleep(LOOK_SECONDS)
+            if connected:  # whoever had the claim was told so
+                raise AccountOver
             return None
         raise ProviderFailed
 
     async def _refresh(
         self, slot: Slot, provider: OAuthProvider, metadata: Metadata, held: Opened, old: Tokens
     ) -> None:
-        """Put the next version in place of this one, or nothing where the provider gives no more.
-
-        Whoever is cancelled meanwhile is so afterwards: what the provider has rotated away is of no use any more.
-        """
-
-        async def work() -> None:
-            try:
-                if old.refresh is None:
-                    raise GrantOver
-                new = await refreshed(provider, metadata, old)
-            except GrantOver:
-                await self._vault.forget(slot, held.version)
-            else:
-                await self._save(slot, held.version, new)
-
-        await to_the_end(work)
+        """Put the next version in place of this one, or nothing where the provider gives no more: `AccountOver`."""
+        try:
+            if old.refresh is None:
+                raise GrantOver
+            new = await refreshed(provider, metadata, old)
+        except GrantOver:
+            if await self._vault.forget(slot, held.version):  # else it was connected anew meanwhile
+                raise AccountOver from None
+        else:
+            await self._save(slot, held.version, new)
 
     async def _save(self, slot: Slot, version: str, new: Tokens) -> None:
         """A store that is busy is tried again, as long as nobody else can have come for these tokens."""
@@ -77,12 +77,12 @@ class ProviderAccounts:
 
     async def forget(self, owner: str, provider: OAuthProvider) -> bool:
         slot = Slot(owner, provider.name)
-        held = await self._vault.open(slot)
-        if held is None or not await self._vault.forget(slot):
-            return False
-        try:
-            metadata = await self._discovery.metadata(provider)
-        except ProviderFailed:
-            return True  # it is gone here; that is what was asked for
-        await revoke(provider, metadata, Tokens.unsealed(held.value, provider.name))
-        return True
+        with suppress(SealBroken):  # what cannot be read can still be removed
+            if (held := await self._vault.open(slot)) is None:
+                return False
+            tokens = Tokens.unsealed(held.value, provider.name)
+            gone = await self._vault.forget(slot)
+            with suppress(ProviderFailed):  # it is gone here; that is what was asked for
+                await revoke(provider, await self._discovery.metadata(provider), tokens)
+            return gone
+        return await self._vault.forget(slot)

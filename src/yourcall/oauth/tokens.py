@@ -25,7 +25,7 @@ from yourcall.oauth.metadata import Metadata
 log = logging.getLogger("yourcall")
 
 MARGIN: Final = 60.0
-"""Seconds before its end from which on a token is refreshed: so long must it be good for."""
+"""Seconds before its end from which on a token is refreshed; of one that lasts shorter, half of its time."""
 
 
 class GrantOver(Exception):
@@ -34,21 +34,21 @@ class GrantOver(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a provider gave; `expires_at` is in Unix seconds, None where it did not say."""
+    """What a provider gave; from `stale_at` on (Unix seconds) it is refreshed, never if the provider did not say."""
 
     access: str = field(repr=False)
     refresh: str | None = field(repr=False)
-    expires_at: float | None
+    stale_at: float | None
     scopes: tuple[str, ...]
 
     @property
     def good(self) -> bool:
-        return self.expires_at is None or self.expires_at - MARGIN > time.time()
+        return self.stale_at is None or self.stale_at > time.time()
 
     def sealed(self) -> bytes:
         """As the vault keeps them."""
         return json.dumps(
-            {"access": self.access, "refresh": self.refresh, "expires_at": self.expires_at, "scopes": self.scopes}
+            {"access": self.access, "refresh": self.refresh, "stale_at": self.stale_at, "scopes": self.scopes}
         ).encode()
 
     @classmethod
@@ -56,7 +56,7 @@ class Tokens:
         """Raises `ProgrammingError` if what is kept under this name are no tokens."""
         try:
             kept = json.loads(value)
-            return cls(kept["access"], kept["refresh"], kept["expires_at"], tuple(kept["scopes"]))
+            return cls(kept["access"], kept["refresh"], kept["stale_at"], tuple(kept["scopes"]))
         except (ValueError, LookupError, TypeError):
             raise ProgrammingError(f"A secret is called {name!r}, like this provider: rename one of them.") from None
 
@@ -132,13 +132,13 @@ def _tokens(given: dict[str, Any], scopes: tuple[str, ...], refresh: str | None 
         raise ProviderFailed
     rotated = given.get("refresh_token") or refresh
     try:
-        expires_at = None if lasts is None else time.time() + float(lasts)
+        seconds = None if lasts is None else float(lasts)
     except (TypeError, ValueError):
         raise ProviderFailed from None
     return Tokens(
         access,
         rotated if isinstance(rotated, str) else None,
-        expires_at,
+        None if seconds is None else time.time() + seconds - min(MARGIN, seconds / 2),
         tuple(granted.replace(",", " ").split()) if isinstance(granted, str) and granted.strip() else scopes,
     )
 
