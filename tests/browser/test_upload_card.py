@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import FileChooser, Locator, expect
 
 from tests import hostile
 from tests.browser.stage import Server, User, scrolls_sideways
@@ -60,11 +60,15 @@ def test_what_is_wrong_with_a_file_stands_on_its_field(new_user: NewUser) -> Non
 
 def test_a_keyboard_is_enough(user: User) -> None:
     """Tab leads to the field, Enter or Space opens the browser's own dialog, Tab leads on to Send."""
+
+    def choose(chooser: FileChooser) -> None:
+        chooser.set_files(PHOTO)  # type: ignore[arg-type]
+
+    user.page.on("filechooser", choose)  # before the first key: from here on the browser tells of it
     user.say("photo")
     field(user).focus()
-    with user.page.expect_file_chooser() as chooser:
-        user.page.keyboard.press("Enter")
-    chooser.value.set_files(PHOTO)  # type: ignore[arg-type]
+    user.page.keyboard.press("Enter")
+    user.page.wait_for_function("() => document.activeElement.files?.length")
     user.page.keyboard.press("Tab")
     expect(user.card.get_by_role("button", name="Send", exact=True)).to_be_focused()
     user.page.keyboard.press("Enter")
