@@ -17,6 +17,7 @@ from yourcall.faults import pointer, unexpected
 from yourcall.questions import MAX_BYTES, MAX_LABEL, MAX_PROMPT
 from yourcall.texts import amiss, look
 from yourcall.values import encode
+from yourcall.wording import INSTEAD, asks_for_secret
 
 V = TypeVar("V")
 T = TypeVar("T")
@@ -162,6 +163,8 @@ def _problems(title: str, labels: Sequence[str]) -> Iterator[str]:
     """Everything that keeps these options from being offered."""
     if wrong := amiss(title, MAX_PROMPT, lines=True):
         yield f"title {wrong}"
+    if asks_for_secret(title):
+        yield f"title {INSTEAD}"
     if not labels:
         yield "options are empty: there is nothing to choose from"
     seen: dict[str, int] = {}

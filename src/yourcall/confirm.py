@@ -25,6 +25,7 @@ from yourcall.forms import Form, Titles, not_flat, required_type
 from yourcall.questions import MAX_BYTES, MAX_PROMPT
 from yourcall.texts import amiss, blank, seen
 from yourcall.values import decode, encode
+from yourcall.wording import INSTEAD, asks_for_secret
 from yourcall.words import fields_of, has_fields, in_words
 
 T = TypeVar("T")
@@ -95,6 +96,8 @@ class Confirm(Ask[T], Generic[T]):
     ) -> None:
         if wrong := amiss(title, MAX_PROMPT, lines=True):
             raise ProgrammingError(f"title {wrong}")
+        if asks_for_secret(title):
+            raise ProgrammingError(f"title {INSTEAD}")
         self.title, self.value, self.check, self.to = title, value, check, to
         self._parts = {part.name: part for part in _parts(value, hints or {})}
         self._edited = _Editor(self._parts, editable)
@@ -257,7 +260,7 @@ class _Editor:
             for field, name in self._fields.items()
         }
         self._form: Form[Any] = Form(create_model("Edits", **own))
-        drawn = self._form.schema()["properties"]
+        drawn = self._form.schema()["properties"]  # which refuses what asks for a secret, by its title
         for field, name in self._fields.items():
             now = to_jsonable_python(parts[name].value)
             self.schema[name] = drawn[field] | ({} if now is None else {"default": now})

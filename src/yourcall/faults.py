@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from yourcall.errors import Fault
 from yourcall.texts import storable_text
+from yourcall.wording import resembles_key
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -43,6 +44,8 @@ def text_fault(text: str, *place: str | int, limit: int = MAX_WORDS) -> Fault | 
         return Fault(pointer(*place), "Text contains characters that cannot be stored.", "invalid-text")
     if len(text) > limit:
         return Fault(pointer(*place), f"At most {limit:,} characters.")
+    if resembles_key(text):
+        return Fault(pointer(*place), "This looks like a secret key. Do not enter it here: it would be kept and read.")
     return None
 
 

@@ -23,6 +23,7 @@ from yourcall.asks import Ask, Check
 from yourcall.entries import Json
 from yourcall.errors import Fault, ProgrammingError, Rejected
 from yourcall.faults import MAX_WORDS, pointer, said, text_fault, unexpected
+from yourcall.wording import INSTEAD, asks_for_secret, names_secret
 from yourcall.words import title_of
 
 M = TypeVar("M", bound=BaseModel)
@@ -83,6 +84,8 @@ class Form(Ask[M], Generic[M]):
         self.attachments = attachments
         self.answer_type = model
         self._schema = _form_schema(model)
+        if asks_for_secret(title):
+            raise ProgrammingError(f"{model.__name__}: the title {INSTEAD}")
 
     def payload(self) -> Json:
         return {"title": self.title, "schema": self._schema} | ({"attachments": True} if self.attachments else {})
@@ -157,12 +160,21 @@ def _form_schema(model: Any) -> Json:
             raise ProgrammingError(
                 f"{model.__name__}.{name}: its validator leaves no type to draw; use AfterValidator."
             )
+        if _is_free(properties[name]) and (
+            names_secret(properties[name]["title"]) or asks_for_secret(properties[name].get("description", ""))
+        ):
+            raise ProgrammingError(f"{model.__name__}.{name}: {INSTEAD}")
     return {
         "type": "object",
         "properties": properties,
         "required": whole.get("required", []),
         "additionalProperties": False,
     } | ({"description": whole["description"]} if "description" in whole else {})
+
+
+def _is_free(schema: Json) -> bool:
+    """Whether anything can be typed into it, so that a secret can."""
+    return schema["type"] in ("string", "integer", "number") and not {"enum", "oneOf"} & schema.keys()
 
 
 def _drawable(schema: Json, definitions: Json) -> Json:

@@ -17,6 +17,7 @@ from yourcall.entries import Json, canonical
 from yourcall.errors import Fault, ProgrammingError, Rejected
 from yourcall.faults import MAX_WORDS, pointer, text_fault, unexpected
 from yourcall.texts import amiss, blank, look
+from yourcall.wording import INSTEAD, asks_for_secret
 
 MAX_HEADER: Final = 24
 MAX_PROMPT: Final = 2_000
@@ -199,6 +200,8 @@ def _problems(questions: Sequence[Question], max_questions: int, max_options: in
             yield f"{at}.prompt {wrong}"
         if question.header is not None and (wrong := amiss(question.header, MAX_HEADER)):
             yield f"{at}.header {wrong}"
+        if asks_for_secret(f"{question.header}: {question.prompt}" if question.header else question.prompt):
+            yield f"{at}.prompt {INSTEAD}"
         first = seen.setdefault((look(question.prompt), look(question.header or "")), n)
         if first != n:
             yield f"{at} has the prompt and the header of questions.{first}; ask it once, or tell them apart"
