@@ -231,3 +231,14 @@ def test_stripping_takes_what_follows_an_image_away(tmp_path: Path) -> None:
     path.write_bytes(hostile.gif_script())
     look(path, "a.gif", Rules(["image/*"], strip=True))
     assert b"alert" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("before", [b"<!---->" * 9_000, b" " * 60_000, b"<!-- " * 12_000 + b"-->", b"<!-- a --> \n"])
+def test_whatever_stands_before_a_page_is_looked_through_once(tmp_path: Path, before: bytes) -> None:
+    """Comments by the thousand hold nobody up, and hide no page: the time would double with each of them."""
+    path = tmp_path / "text"
+    path.write_bytes(before + b"x")
+    assert look(path, "a.txt", Rules(["text/*"])) == "text/plain"
+    path.write_bytes(before + b"<script>alert(1)</script>")
+    with pytest.raises(errors.FileType):
+        look(path, "a.txt", Rules(["text/*"]))

@@ -19,8 +19,9 @@ from yourcall.upload import ACTIVE, IMAGES, Rules
 _FORMATS: Final = tuple(type_.partition("/")[2].upper() for type_ in IMAGES)
 _TEXTS: Final = frozenset({"application/json", "application/xml", "application/xhtml+xml", "image/svg+xml"})
 _NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+# Atomic: what comes before the first tag is read once, however it is made of comments.
 _MARKUP: Final = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*<(?:[!?](?:doctype|xml)|html|head|title|body|script|style|svg|iframe|img|a|p|div|br|h1|table|math"
+    rb"(?>\s+|<!--.*?-->)*+<(?:[!?](?:doctype|xml)|html|head|title|body|script|style|svg|iframe|img|a|p|div|br|h1|table|math"
     rb"|font|b|object|embed|form|meta|link)\b",
     re.IGNORECASE | re.DOTALL,
 )
