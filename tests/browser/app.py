@@ -18,6 +18,8 @@ import anyio
 
 from tests.browser import kinds
 from tests.browser.corpus import HOSTILE, LABELS
+from tests.oauth.panva import Panva
+from tests.oauth.stage import sleepy
 from yourcall import Agent, Ask, Context, Engine, Fault, File, ModelFailed, Rejected, Secret, Upload, Visit, tool
 from yourcall.entries import Json
 from yourcall.log import AssistantMessage, ToolMessage, Transcript, UserMessage
@@ -209,6 +211,14 @@ async def photo(ctx: Context, gate: str = "") -> str:
 
 
 @tool
+async def sleep_score(ctx: Context) -> str:
+    """Uses an account of the user's at the server whose address is in the folder."""
+    issuer = await anyio.Path(FOLDER / "issuer").read_text()
+    token = await ctx.token(sleepy(Panva(issuer)))
+    return f"It knows an account{token.get_secret_value() and '.'}"
+
+
+@tool
 async def get_sleep(gate: str) -> str:
     """How the user slept; takes until the gate is opened."""
     await opened(gate)
@@ -264,6 +274,7 @@ SCENES: Final[dict[str, list[Step]]] = {
     "held up": [[*asks(WHEN), *asks(HOW_OFTEN), ("get_sleep", {"gate": NEVER})], "never said"],
     "side by side": [[*asks(WHEN), *asks(HOW_OFTEN), ("get_sleep", {"gate": "sleep"})], "Both noted."],
     "secret": [[("connect_hevy", {})], reply],
+    "account": [[("sleep_score", {})], reply],
     "raw": [[("raw", {"reason": {"service": "billing", "change": "2.14"}})], reply],
     "raw questions": [[("raw", {"reason": {"questions": [{"question": "Go?", "options": ["Now", "Later"]}]}})], reply],
     "measures": [[("measure", {})], reply],
@@ -308,7 +319,9 @@ def fail_once() -> Said:
 
 
 model = GatedModel(repeat(play))
-agent = Agent[Any](model, tools=[ask, connect_hevy, raw, measure, colour, seat, lease, photo, get_sleep, *kinds.TOOLS])
+agent = Agent[Any](
+    model, tools=[ask, connect_hevy, sleep_score, raw, measure, colour, seat, lease, photo, get_sleep, *kinds.TOOLS]
+)
 engine = Engine(
     agent,
     f"sqlite:///{FOLDER / 'chat.db'}",
