@@ -11,10 +11,10 @@ import pytest
 import yourcall
 
 NAMES = """
-Agent Ask Check Choose Confirm Context Conversation CredentialGone Declined Engine Expired Fault File FileGone Form
-ModelFailed NotAnswered OnceFailed Option OutcomeUnknown ProgrammingError Question QuestionAnswer Questions Refused
-Rejected ReplayMismatch Secret SecretReference SecretValue Skipped Titles Tool ToolError Unavailable Upload Visit
-YourcallError ask_user make_ask_user tool
+Account Agent Ask Check Choose Confirm Connect Context Conversation CredentialGone Declined Engine Expired Fault File
+FileGone Form ModelFailed NotAnswered OAuthProvider OnceFailed Option OutcomeUnknown ProgrammingError ProviderFailed
+Question QuestionAnswer Questions Refused Rejected ReplayMismatch Secret SecretReference SecretValue Skipped Titles
+Tool ToolError Unavailable Upload Visit YourcallError ask_user make_ask_user tool
 """.split()
 
 HEAVY = ("aiosqlite", "ag_ui", "fastapi", "starlette", "uvicorn")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from yourcall.asks import Ask, Check
     from yourcall.choose import Choose
     from yourcall.confirm import Confirm
+    from yourcall.connect import Account, Connect, OAuthProvider
     from yourcall.context import Context
     from yourcall.engine import Conversation, Engine
     from yourcall.entries import File
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         OnceFailed,
         OutcomeUnknown,
         ProgrammingError,
+        ProviderFailed,
         Refused,
         Rejected,
         ReplayMismatch,
@@ -47,6 +49,7 @@ _HOMES = {
     "asks": ("Ask", "Check"),
     "choose": ("Choose",),
     "confirm": ("Confirm",),
+    "connect": ("Account", "Connect", "OAuthProvider"),
     "context": ("Context",),
     "engine": ("Conversation", "Engine"),
     "entries": ("File",),
@@ -61,6 +64,7 @@ _HOMES = {
         "OnceFailed",
         "OutcomeUnknown",
         "ProgrammingError",
+        "ProviderFailed",
         "Refused",
         "Rejected",
         "ReplayMismatch",
@@ -79,11 +83,13 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Account",
     "Agent",
     "Ask",
     "Check",
     "Choose",
     "Confirm",
+    "Connect",
     "Context",
     "Conversation",
     "CredentialGone",
@@ -96,10 +102,12 @@ __all__ = [
     "Form",
     "ModelFailed",
     "NotAnswered",
+    "OAuthProvider",
     "OnceFailed",
     "Option",
     "OutcomeUnknown",
     "ProgrammingError",
+    "ProviderFailed",
     "Question",
     "QuestionAnswer",
     "Questions",

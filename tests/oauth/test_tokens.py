@@ -241,7 +241,7 @@ async def test_a_token_that_lasts_for_seconds_is_used_all_the_same(server: Panva
         assert server.granted("refresh_token") == 1
 
 
-async def test_one_no_answers_all_who_want_the_account(server: Panva) -> None:
+async def test_L4_one_no_answers_all_who_want_the_account(server: Panva) -> None:
     """L4: two parallel tools, one consent page, a denial for both; in this turn the user is not asked again."""
     script: list[ScriptStep] = [
         [("get_sleep", {}), ("get_sleep", {})],
