@@ -63,9 +63,32 @@ def ask_for_a_form(user: User) -> None:
     expect(user.card.get_by_role("alert")).not_to_be_empty()
 
 
+def search_a_choice(user: User) -> None:
+    user.say("many seats")
+    user.card.get_by_role("searchbox").fill("7c")
+    user.card.get_by_role("radio", name="17Ç").check()
+
+
+def ask_for_a_consent(user: User) -> None:
+    user.say("editable plan")
+    user.card.get_by_label("Days", exact=True).fill("9")
+    user.card.get_by_role("button", name="Yes").click()
+    expect(user.card.get_by_role("alert")).not_to_be_empty()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "scene", [be_empty, open_the_list, ask_one, ask_several_and_miss_some, close_some, ask_for_a_form]
+    "scene",
+    [
+        be_empty,
+        open_the_list,
+        ask_one,
+        ask_several_and_miss_some,
+        close_some,
+        ask_for_a_form,
+        search_a_choice,
+        ask_for_a_consent,
+    ],
 )
 def test_axe_finds_nothing(new_user: Callable[..., User], scene: Callable[[User], None], scheme: str) -> None:
     """Names, roles, contrast, structure: no rule of axe-core is broken, on a large and on a small screen."""
