@@ -25,7 +25,7 @@ from yourcall.addressed import Addressees, MayAnswer, by
 from yourcall.agent import Agent
 from yourcall.answers import FormAnswer, Given
 from yourcall.asks import Ask
-from yourcall.connect import OAuthProvider
+from yourcall.connect import OAuthProvider, require_secure
 from yourcall.credentials import Credentials
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
@@ -85,6 +85,8 @@ class Engine(Generic[D]):
         self.agent = agent
         self.store = store
         self.vault = open_vault(store, keys)
+        if public_url:
+            require_secure(public_url, "Engine(public_url=)")
         self.public_url = public_url.rstrip("/")
         self.draining = False
         self._drained_by = math.inf

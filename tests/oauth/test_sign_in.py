@@ -16,6 +16,7 @@ import pytest
 from tests.oauth.panva import Panva
 from tests.oauth.stage import Browser, Desk, altered, connecting, desk, leads_to, sleepy
 from tests.support import Clock
+from yourcall import Engine, ProgrammingError
 from yourcall.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.anyio
@@ -378,3 +379,15 @@ async def test_a_title_is_only_text(server: Panva) -> None:
         assert "<script>" not in page
         assert "<img" not in page
         assert page.count("</title>") == 1
+
+
+async def test_without_an_address_of_ours_nobody_leaves(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    """T5: it is never guessed from a request; the log says what to configure. One without TLS is refused at once."""
+    scene.desk.engine.public_url, kept = "", scene.desk.engine.public_url
+    await scene.ada.page(scene.interrupt)
+    assert (await scene.ada.press(scene.interrupt)).status_code == 500
+    assert "Engine(public_url=)" in caplog.text
+    scene.desk.engine.public_url = kept
+    await scene.honest()
+    with pytest.raises(ProgrammingError, match="https://"):
+        Engine(scene.desk.engine.agent, "sqlite://", public_url="http://desk.example")

@@ -24,6 +24,7 @@ from yourcall.errors import (
     Closed,
     HandoffInvalid,
     NotFound,
+    ProgrammingError,
     ProviderFailed,
     Rejected,
     WrongChannel,
@@ -71,6 +72,8 @@ class Connects:
         found, ask = await self._engine.live(id, user=user)
         if not isinstance(ask, Connect):
             raise Changed
+        if not self._engine.public_url:
+            raise ProgrammingError("A provider leads back here: say where that is, `Engine(public_url=)`.")
         provider = ask.provider
         redirect_uri = self._redirect_uri(request.url.path.rsplit("/connect/", 1)[0], provider.name)
         url = await self._sign_ins.leave(found.key, id, provider, browser=browser, redirect_uri=redirect_uri)
