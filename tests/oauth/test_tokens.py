@@ -110,6 +110,22 @@ async def test_L3_one_exchange_serves_every_later_call(server: Panva, tmp_path: 
     assert server.requests() == server.granted("authorization_code") == 1
 
 
+async def test_the_database_holds_no_token(server: Panva, tmp_path: Path) -> None:
+    """I14: neither in its file nor in what is written ahead, before and after a refresh; the account's label is."""
+    async with desk(server, store=f"sqlite:///{tmp_path / 'c.db'}") as running:
+        ada = await begun(running)
+        await connected(running, ada)
+        first = await aged(running)
+        await running.engine.accounts.token("ada", sleepy(server))
+        secrets = [first.access, first.refresh, (await held(running)).access, (await held(running)).refresh, SECRET]
+        files = [path async for path in anyio.Path(tmp_path).iterdir() if await path.is_file()]
+        stored = b"".join([await path.read_bytes() for path in files])
+        assert b"ada@example.org" in stored
+        for secret in secrets:
+            assert secret
+            assert secret.encode() not in stored
+
+
 async def test_when_offers_a_tool_once_the_account_is_connected(server: Panva) -> None:
     """From the next step on; and no more once it is disconnected, of which the provider is told."""
     provider = sleepy(server)
