@@ -29,7 +29,7 @@ from yourcall.connect import OAuthProvider, require_secure
 from yourcall.credentials import Credentials
 from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
 from yourcall.events import Event
-from yourcall.files import Files
+from yourcall.files import Files, keeping
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase, refusal
 from yourcall.loop import ask
@@ -275,7 +275,8 @@ class Engine(Generic[D]):
             answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who, files)
             attached = [Draft("file", file.id) for file in files]
             keep = [*drafts, *attached]
-            await self.write(record, lambda log, now: decisions.answer(log, interrupt, answered), keep=keep)
+            with keeping(files):
+                await self.write(record, lambda log, now: decisions.answer(log, interrupt, answered), keep=keep)
 
     async def _live(self, record: Record, interrupt: Interrupt) -> tuple[Ask[Any], Hidden]:
         """The open ask as today's code makes it, and what its body has revealed: it is executed, nothing is written.
@@ -493,9 +494,10 @@ class Conversation(Generic[D]):
         named = await self._engine.files.named(self.key.owner, files) if files else ()
         drafts = [Draft("file", file.id) for file in named]
         try:
-            written = await self._engine.write(
-                record, lambda log, now: decisions.say(log, text, id, policy, named), keep=drafts
-            )
+            with keeping(named):
+                written = await self._engine.write(
+                    record, lambda log, now: decisions.say(log, text, id, policy, named), keep=drafts
+                )
         except (DuplicateMessage, errors.Waiting):
             entries = (await self.log()).entries
             sent = [entry for entry in entries if isinstance(entry.body, User) and id and entry.body.id == id]

@@ -16,7 +16,9 @@ Exception
     ├── ToolError               a tool's own words to the model
     ├── ModelFailed             the provider did not finish its step
     └── Refused                 a request that was not admitted; nothing was changed
-        ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting  ├── Busy
+        ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting
+        ├── Busy
+        │   └── DraftGone       what an append was to keep is kept elsewhere, or was swept
         ├── NotAsked            the question is the user's own, but it was put to somebody else
         ├── WrongChannel        the answer came by a way that is not this question's
         ├── FileTooLarge  ├── FileType  ├── NoRoom
@@ -317,6 +319,14 @@ class Busy(Refused):
 
     def __init__(self, message: str = "The server is shutting down. Try again in a moment.") -> None:
         super().__init__(message)
+
+
+class DraftGone(Busy):
+    """What an append was to keep is no draft any more: another append has kept it, or it waited too long."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        super().__init__("This took too long to be kept. Send it again.")
 
 
 @dataclass(frozen=True, slots=True)

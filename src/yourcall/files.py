@@ -7,7 +7,8 @@ its row is written, then its bytes are made durable, so that a crash between the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 from uuid import uuid4
@@ -17,7 +18,7 @@ from anyio.to_thread import run_sync
 
 from yourcall.asks import Ask, payload_digest
 from yourcall.entries import Channel, File, Json
-from yourcall.errors import Fault, FileGone, FileTooLarge, NoRoom, Rejected
+from yourcall.errors import DraftGone, Fault, FileGone, FileTooLarge, NoRoom, Rejected
 from yourcall.faults import pointer
 from yourcall.ports import Blobs, Draft, FileRows, Key, Look
 from yourcall.upload import Rules, Upload, clean_name
@@ -90,6 +91,19 @@ class Files:
             for id in doomed:
                 await self.blobs.delete(id)
             await self.rows.remove(doomed)
+
+
+@contextmanager
+def keeping(files: Sequence[File]) -> Iterator[None]:
+    """Around the append that keeps these named files. Raises `Rejected` for one that something else has kept."""
+    try:
+        yield
+    except DraftGone as gone:
+        words = "This file came with something else already. Send it again."
+        faults = [Fault(pointer("files", n), words) for n, file in enumerate(files) if file.id == gone.id]
+        if not faults:
+            raise
+        raise Rejected(faults=faults) from None
 
 
 class FileAnswer:

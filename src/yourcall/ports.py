@@ -184,8 +184,8 @@ class Store(Protocol):
 
         A `row.lease` that differs in its runner from the stored one is taken only if the stored one is free or
         over; an equal runner keeps its stored `until`; None frees it. The index of interrupts is kept in the
-        same transaction, in which the drafts in `keep` are made to count. Raises `Busy`, and appends nothing, if
-        one of these is not there any more.
+        same transaction, in which the drafts in `keep` are made to count. Raises `DraftGone`, and appends nothing,
+        if one of these is none any more.
         """
 
     async def renew(self, key: Key, runner: str, seconds: float) -> bool:

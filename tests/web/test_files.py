@@ -492,6 +492,46 @@ async def test_a_message_names_only_files_of_its_user(tmp_path: Path) -> None:
         await ada.say(conversation, "Hi", files=[mine["id"]])
 
 
+async def test_a_file_comes_once(tmp_path: Path) -> None:
+    """Named by another message, or by an answer, it is refused in words, and nothing is written; the message that
+    brought it can still be sent again."""
+    async with serve(engine_with(tmp_path, [("measure", {})], "Thanks.")) as served:
+        user = await served.user("ada")
+        conversation, interrupt = await asked(user)
+        one, two = await send(user, "a.txt", b"a"), await send(user, "b.txt", b"b")
+        elsewhere = await user.create()
+        await user.say(elsewhere, "See", id="m1", files=[one["id"]])
+        before = (await user.snapshot(conversation))["head"]
+        files = [two["id"], one["id"]]
+        for response in (
+            await user.post(f"/conversations/{conversation}/messages", json={"text": "Hi", "id": "m2", "files": files}),
+            await user.answer(interrupt, {"waist": 80, "files": files}),
+        ):
+            assert response.status_code == 422, response.text
+            (fault,) = response.json()["errors"]
+            assert (fault["pointer"], fault["detail"]) == (
+                "/files/1",
+                "This file came with something else already. Send it again.",
+            )
+        assert (await user.snapshot(conversation))["head"] == before
+        await user.say(elsewhere, "See", id="m1", files=[one["id"]])
+        await user.say(conversation, "Hi", id="m2", files=[two["id"]])
+
+
+async def test_a_file_may_say_it_all(tmp_path: Path) -> None:
+    """A message without a word is one if it brings a file."""
+    async with serve(engine_with(tmp_path, "Thanks.")) as served:
+        user = await served.user("ada")
+        conversation = await user.create()
+        response = await user.post(f"/conversations/{conversation}/messages", json={"text": "", "files": []})
+        problem(response, 422, "invalid-request", "Write something.")
+        file = await send(user, "a.txt", b"a")
+        await user.say(conversation, "", files=[file["id"]])
+        said, reply = (await user.settled(conversation))["messages"]
+        assert (said["content"], said["metadata"]["yourcall"]["files"]) == ("", [file])
+        assert reply["content"] == "Thanks."
+
+
 async def test_what_is_sent_ahead_keeps_the_same_rules(tmp_path: Path) -> None:
     """Nobody asked for it, so nothing that a browser runs, no archive, and not more than 10 MiB."""
     async with serve(engine_with(tmp_path)) as served:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from yourcall.entries import File
-from yourcall.errors import Busy
+from yourcall.errors import DraftGone
 from yourcall.ports import LEAST_FILE, Key
 from yourcall.store.postgres_pool import NOW, Connection, PostgresPool
 
@@ -76,4 +76,4 @@ class PostgresFiles:
 async def keep(db: Connection, owner: str, conversation: int, id: str) -> None:
     """Within the append to this conversation: the draft is one of its files."""
     if not await (await db.execute(_KEEP, (conversation, id, owner))).fetchall():
-        raise Busy("This took too long to be kept. Send it again.")
+        raise DraftGone(id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from yourcall.errors import Busy, NotFound
+from yourcall.errors import DraftGone, NotFound
 from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
 from yourcall.store.postgres_pool import NOW, Connection, PostgresPool
 
@@ -115,7 +115,7 @@ async def keep(db: Connection, owner: str, conversation: int, version: str) -> N
         await db.execute(_ALONE, values)
         await db.execute(_BEFORE, values)
     if not found or not await (await db.execute(_KEEP, values)).fetchall():
-        raise Busy("This took too long to be kept. Send it again.")
+        raise DraftGone(version)
 
 
 async def _place(db: Connection, slot: Slot) -> int | None:

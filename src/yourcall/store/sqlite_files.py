@@ -8,7 +8,7 @@ from typing import Final
 import aiosqlite
 
 from yourcall.entries import File
-from yourcall.errors import Busy
+from yourcall.errors import DraftGone
 from yourcall.ports import LEAST_FILE, Key
 from yourcall.store.sqlite_file import SQLiteFile
 
@@ -66,4 +66,4 @@ class SQLiteFiles:
 async def keep(db: aiosqlite.Connection, owner: str, conversation: int, id: str) -> None:
     """Within the append to this conversation: the draft is one of its files."""
     if not list(await db.execute_fetchall(_KEEP, (conversation, id, owner))):
-        raise Busy("This took too long to be kept. Send it again.")
+        raise DraftGone(id)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import aiosqlite
 
-from yourcall.errors import Busy, NotFound
+from yourcall.errors import DraftGone, NotFound
 from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
 from yourcall.store.sqlite_file import SQLiteFile
 
@@ -99,7 +99,7 @@ async def keep(db: aiosqlite.Connection, owner: str, conversation: int, version:
     """Within the append to this conversation: the draft becomes its slot's value, and the one before it goes."""
     found = list(await db.execute_fetchall(_DRAFT, (version, owner, conversation)))
     if not found:
-        raise Busy("This took too long to be kept. Send it again.")
+        raise DraftGone(version)
     await db.execute(_BEFORE, (owner, *found[0]))
     await db.execute("UPDATE sealed SET kept = 1 WHERE id = ?", (version,))
 

@@ -144,10 +144,10 @@ def members(body: Json, *names: str) -> dict[str, Json]:
     return body
 
 
-def text_of(body: dict[str, Json], name: str) -> str:
-    """A member that must be text with something in it."""
+def text_of(body: dict[str, Json], name: str, *, empty: bool = False) -> str:
+    """A member that must be text, and with something in it unless it may be `empty`."""
     text = body.get(name)
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not (empty or text.strip()):
         raise InvalidRequest(f"/{name}", "Write something." if isinstance(text, str) else "Expected a text.")
     return text
 

@@ -70,7 +70,8 @@ class Conversations:
     async def say(self, id: str, request: Request) -> Response:
         """Write a message; the run that answers it is followed on `/events`. Its `id` makes a retry harmless."""
         body = members(await read_json(request), "text", "id", "files")
-        text, message_id, files = text_of(body, "text"), id_of(body, "id"), ids_of(body, "files")
+        message_id, files = id_of(body, "id"), ids_of(body, "files")
+        text = text_of(body, "text", empty=bool(files))  # a file may say it all
         chat = await self._existing(id, request)
         return JsonResponse({"seq": await chat.post(text, id=message_id, files=files)}, 202)
 
