@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import math
-import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from functools import cached_property
@@ -36,7 +35,7 @@ from yourcall.loop import ask
 from yourcall.ports import Accounts, Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Slot, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.replay import MISMATCH, accept, probe
-from yourcall.runs import Runs
+from yourcall.runs import MAX_RUNS, Runs
 from yourcall.scrub import Hidden, hiding
 from yourcall.secret_answer import SecretAnswer, trying
 from yourcall.tasks import Tally, to_the_end
@@ -62,7 +61,8 @@ class Engine(Generic[D]):
     user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
     `blobs` keeps the bytes of users' files: a `Blobs`, or a folder; by default that is beside the store's own file.
     `public_url` is where the app is reached from outside, such as `"https://coach.example"`: what leads back to it is
-    made of this, and never of what a request says. `sweep_every` is in seconds.
+    made of this, and never of what a request says. `sweep_every` is in seconds. More than `max_runs` runs at once are
+    refused (`Busy`): what they would go on with stays as it is.
     """
 
     def __init__(  # noqa: PLR0913  # all but two of them by name
@@ -77,6 +77,7 @@ class Engine(Generic[D]):
         public_url: str = "",
         blobs: Blobs | str | None = None,
         sweep_every: float = 5.0,
+        max_runs: int = MAX_RUNS,
     ) -> None:
         from yourcall.open import open_bus, open_files, open_store, open_vault
 
@@ -93,7 +94,17 @@ class Engine(Generic[D]):
         self._bus = bus
         self._addressees = Addressees(store, may_answer)
         self._files = open_files(store, blobs)
-        self._runs = Runs(agent, store, self.vault, bus, deps, self._carry_on, self._files, lambda: self.accounts)
+        self._runs = Runs(
+            agent,
+            store,
+            self.vault,
+            bus,
+            deps,
+            self._carry_on,
+            self._files,
+            lambda: self.accounts,
+            most=max_runs,
+        )
         self._sweep_every = sweep_every
         self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
         self._misses: dict[str, None] = {}
@@ -399,7 +410,8 @@ class Engine(Generic[D]):
     ) -> Written:
         """Write for the user's side or the sweep, and start the run that this makes possible.
 
-        Raises `Busy` while draining: nothing is taken that could not be carried on. Once begun it is carried to its
+        Raises `Busy` while draining, and if no more runs can go on: nothing is taken that could not be carried on.
+        Once begun it is carried to its
         end, whatever becomes of who asked for it: a lease that was taken is followed by its run.
         """
         if self._tasks is None:
@@ -413,9 +425,10 @@ class Engine(Generic[D]):
             raise errors.NotFound("conversation") from None
 
     async def _write(self, record: Record, decide: Decide, resume: bool, keep: Sequence[Draft]) -> Written:
-        written = await record.write(decide, take=secrets.token_hex(8), resume=resume, keep=keep)
-        if written.runner and self._tasks:
-            self._runs.start(self._tasks, record, written.runner)
+        with self._runs.place() as take:
+            written = await record.write(decide, take=take, resume=resume, keep=keep)
+            if written.runner and self._tasks:
+                self._runs.start(self._tasks, record, written.runner)
         return written
 
     async def expire(self, key: Key) -> None:
@@ -435,16 +448,21 @@ class Engine(Generic[D]):
         return deleted
 
     async def _carry_on(self, key: Key) -> None:
-        if not self.draining:
+        if not self.draining and not self._runs.full():
             await self.expire(key)
 
     # ----------------------------------------------------------------- the sweep
 
     async def sweep(self) -> None:
-        """One pass: close what has expired, run what is runnable and held by nobody, remove what nothing names."""
+        """One pass: close what has expired, run what is runnable and held by nobody, remove what nothing names.
+
+        With no room for more runs, what would need one is left to other processes, or to the next pass.
+        """
         last: Key | None = None
-        while due := await self.store.due(SWEEP_BATCH, last):
+        while not self._runs.full() and (due := await self.store.due(SWEEP_BATCH, last)):
             for last in due:
+                if self._runs.full():
+                    break
                 try:
                     await self.expire(last)
                 except Exception:  # one that cannot be read keeps neither the engine nor the others from going on

@@ -66,15 +66,15 @@ class Record:
         decide: Decide,
         *,
         runner: str | None = None,
-        take: str | None = None,
+        take: Callable[[], str] | None = None,
         resume: bool = False,
         keep: Sequence[Draft] = (),
     ) -> Written:
         """Append what `decide` says, on behalf of a run (`runner`) or of the user's side and the sweep (None).
 
-        `take` is the id under which a run may be started, if there is work and the lease is free; with `resume`
-        a stopped conversation has work. `keep` are the drafts that what is appended names. Raises what `decide`
-        raises, `Refused` or `Stale` where the log does not admit it, `DuplicateMessage`.
+        `take` gives the id under which a run may be started, if there is work and the lease is free, or raises what
+        speaks against one; with `resume` a stopped conversation has work. `keep` are the drafts that what is appended
+        names. Raises what `decide` raises, `Refused` or `Stale` where the log does not admit it, `DuplicateMessage`.
         """
         async with self._lock:
             await self._refresh()
@@ -83,7 +83,7 @@ class Record:
                 bodies = list(decide(self.log, self.now))
                 after = self._admitted(bodies, runner)
                 lease = self._lease(after, take, resume)
-                started = lease.runner if lease and lease.runner == take else None
+                started = lease.runner if lease and lease is not self.row.lease else None
                 if started:
                     after = after.plus([Run(started)], self.now)
                     after = after.plus(openings(after, started), self.now)
@@ -114,14 +114,14 @@ class Record:
             after = after.plus([body], self.now)
         return after
 
-    def _lease(self, after: Log, take: str | None, resume: bool) -> Lease | None:
+    def _lease(self, after: Log, take: Callable[[], str] | None, resume: bool) -> Lease | None:
         """Who holds the lease after this write: nobody if there is nothing to run."""
         if not (runnable(after) or (resume and after.stopped)):
             return None
         held = self.row.lease
         if take is None or (held is not None and held.until > self.now):
             return held
-        return Lease(take, self.now + LEASE_SECONDS)
+        return Lease(take(), self.now + LEASE_SECONDS)
 
     def _advance(self, after: Log, row: Row, new: tuple[Entry, ...]) -> None:
         self.log, self.row = after, row

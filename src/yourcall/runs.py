@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 import anyio
 from anyio.abc import TaskGroup
@@ -26,15 +27,19 @@ from yourcall.ports import Accounts, Bus, Key, Reads, Shelf, Store, Vault, nothi
 from yourcall.record import LEASE_SECONDS, Record
 from yourcall.tasks import Tally, leaves, not_to_keep
 
+MAX_RUNS: Final = 1_000
+"""Runs that go on in one process at once, by default."""
+
 log = logging.getLogger("yourcall")
 
 D = TypeVar("D", default=Any)
 
 
 class Runs(Generic[D]):
-    """Starts runs and sees them to their end. `carry_on` is told of a conversation whose run was cut off."""
+    """Starts runs and sees them to their end, at most so many at once. `carry_on` is told of a conversation whose run
+    was cut off."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # the engine's own parts
         self,
         agent: Agent[D],
         store: Store,
@@ -44,12 +49,40 @@ class Runs(Generic[D]):
         carry_on: Callable[[Key], Awaitable[None]],
         files: Shelf | None = None,
         accounts: Callable[[], Accounts] | None = None,
+        *,
+        most: int = MAX_RUNS,
     ) -> None:
         self._agent, self._store, self._vault, self._bus = agent, store, vault, bus
         self._deps, self._carry_on, self._files = deps, carry_on, files
-        self._accounts = accounts
+        self._accounts, self._most = accounts, most
         self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
         self.going_on = Tally()
+
+    def full(self) -> bool:
+        """Whether no more runs are started for now."""
+        return self.going_on.count >= self._most
+
+    @contextmanager
+    def place(self) -> Iterator[Callable[[], str]]:
+        """Gives a function that takes the place of a run, which is kept within the block, and returns the run's id.
+
+        It raises `Busy` if there is no place left.
+        """
+        taken: list[str] = []
+
+        def take() -> str:
+            if not taken:
+                if self.full():
+                    raise errors.Busy("The server is busy. Try again in a moment.")
+                self.going_on.enter()
+                taken.append(secrets.token_hex(8))
+            return taken[0]
+
+        try:
+            yield take
+        finally:
+            if taken:
+                self.going_on.leave()
 
     def start(self, tasks: TaskGroup, record: Record, runner: str) -> None:
         """Start the run of a lease just taken; it is counted from here on."""

@@ -22,21 +22,21 @@ class Tally:
     """How many are at work; whoever wants to can wait until nobody is."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self._over = anyio.Event()
 
     def __bool__(self) -> bool:
-        return self._count > 0
+        return self.count > 0
 
     def enter(self) -> None:
         """One more is at work, until `leave`."""
-        if not self._count:
+        if not self.count:
             self._over = anyio.Event()
-        self._count += 1
+        self.count += 1
 
     def leave(self) -> None:
-        self._count -= 1
-        if not self._count:
+        self.count -= 1
+        if not self.count:
             self._over.set()
 
     @contextmanager
@@ -50,7 +50,7 @@ class Tally:
 
     async def none(self) -> None:
         """Wait until nobody is at work."""
-        while self._count:
+        while self.count:
             await self._over.wait()
 
 

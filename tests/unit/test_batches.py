@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.scene import Process, Say, Scene
+from tests.scene import Say, Scene
 from yourcall import Context, ModelFailed, Tool, loop, tool
 from yourcall.decisions import CANCELLED, NOT_BEGUN, SUPERSEDED
 from yourcall.entries import Answered, Asked, Assistant, Began, Closed, Effect, Result, Run, Stopped, User
@@ -20,7 +20,6 @@ from yourcall.errors import Waiting as WaitingError
 from yourcall.events import Delta, Event, Retracted
 from yourcall.log import INTERRUPTED, Done, Waiting
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
-from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import CallStep, ScriptStep
 
 pytestmark = pytest.mark.anyio
@@ -585,11 +584,10 @@ async def test_call_ids_that_are_empty_or_repeated_become_distinct(scene: Scene)
 
 
 @asynccontextmanager
-async def locked(scene: Scene, p: Process) -> AsyncIterator[None]:
+async def locked(scene: Scene) -> AsyncIterator[None]:
     """Another program holds the file, and the process does not wait long for it."""
-    assert isinstance(p.engine.store, SQLiteStore)
-    await p.engine.store.file._db.execute("PRAGMA busy_timeout = 1")
     with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
+        patch.setattr("yourcall.store.sqlite_file.BUSY_MS", 1)
         patch.setattr(loop, "PATIENCE_SECONDS", 0.05, raising=False)
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -601,7 +599,7 @@ async def test_a_result_that_cannot_be_recorded_ends_the_run(scene: Scene, caplo
     async with scene.process(slow.tool) as p:
         await p.chat.post("go")
         await slow.running.wait()
-        async with locked(scene, p):
+        async with locked(scene):
             slow.go.set()
             await p.engine.drain()
         assert slow.runs == 1
@@ -644,7 +642,7 @@ async def test_an_effect_that_cannot_be_recorded_ends_the_run(
     async with scene.process(t) as p:
         await p.chat.post("go")
         await running.wait()
-        async with locked(scene, p):
+        async with locked(scene):
             go.set()
             await refused.wait()
         again.set()

@@ -1,11 +1,13 @@
 """One SQLite file: WAL, every commit synced, one writer at a time.
 
 The connection belongs to one thread, so a lock keeps each transaction's statements together; it is shielded, so that
-a cancelled request never leaves one half done.
+a cancelled request never leaves one half done. Who waits for a file that another process has locked lets others read
+meanwhile, and nobody waits longer than that for a turn: however many come, each hears soon that the store is busy.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -19,6 +21,15 @@ import anyio
 from yourcall.errors import Busy, NewerLog
 
 BUSY_MS: Final = 5_000
+TRY_MS: Final = 20
+"""How long one try at a locked file keeps the connection from others."""
+PASSING: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+FAILING: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+"""What is wrong with the disk, and not with a statement: nothing was committed, and it may be mended."""
+
+BUSY: Final = "The store is busy. Try again in a moment."
+
+log = logging.getLogger("yourcall")
 
 
 class SQLiteFile:
@@ -27,6 +38,7 @@ class SQLiteFile:
     def __init__(self, path: str, *, clock: Callable[[], float] = time.time) -> None:
         self.path, self.clock = path, clock
         self._lock = anyio.Lock()
+        self._writer = anyio.Lock()
         self._opened: aiosqlite.Connection | None = None
 
     async def open(self) -> None:
@@ -34,7 +46,7 @@ class SQLiteFile:
         db = await aiosqlite.connect(self.path, isolation_level=None)
         self._opened = db
         try:
-            await db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+            await db.execute(f"PRAGMA busy_timeout = {TRY_MS}")
             await self._log_ahead(db)
             await db.execute("PRAGMA synchronous = FULL")
             await db.execute("PRAGMA foreign_keys = ON")
@@ -50,9 +62,15 @@ class SQLiteFile:
                 await db.close()
 
     async def read(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        """The rows of one statement."""
-        async with self._lock:
-            return list(await self._db.execute_fetchall(sql, values))
+        """The rows of one statement. Raises `Busy` if the file stays locked, or cannot be read."""
+        deadline = _deadline()
+        while True:
+            async with _turn(self._lock, deadline):
+                try:
+                    return list(await self._db.execute_fetchall(sql, values))
+                except sqlite3.OperationalError as error:
+                    _judge(error, deadline)
+            await anyio.sleep(TRY_MS / 1000)
 
     async def write(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """The rows that one statement in a transaction of its own returns."""
@@ -61,18 +79,28 @@ class SQLiteFile:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Statements that are written together or not at all. Raises `Busy` if the file stays locked."""
-        async with self._lock:
-            with anyio.CancelScope(shield=True):
-                db = self._db
-                try:
-                    await self._begin(db)
-                    yield db
-                    await db.execute("COMMIT")
-                except BaseException:
-                    # After whatever is still on its way to the connection's thread; nothing if that has ended it.
-                    await db.rollback()
-                    raise
+        """Statements that are written together or not at all. Raises `Busy` if the file stays locked, or cannot be
+        written."""
+        deadline = _deadline()
+        async with _turn(self._writer, deadline):
+            while True:
+                async with _turn(self._lock, deadline):
+                    with anyio.CancelScope(shield=True):
+                        async with _undone_if_it_fails(self._db) as db:
+                            if await self._begin(db, deadline):
+                                yield db
+                                await db.execute("COMMIT")
+                                return
+                await anyio.sleep(TRY_MS / 1000)
+
+    async def _begin(self, db: aiosqlite.Connection, deadline: float) -> bool:
+        """Begin to write, unless the file is locked at this moment."""
+        try:
+            await db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            _judge(error, deadline)
+            return False
+        return True
 
     async def _log_ahead(self, db: aiosqlite.Connection) -> None:
         """Switch to a write-ahead log. Two who do so at once on a new file are refused, not made to wait."""
@@ -85,15 +113,7 @@ class SQLiteFile:
                     if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                         raise
                 await anyio.sleep(0.01)
-        raise Busy("The store is busy. Try again in a moment.")
-
-    async def _begin(self, db: aiosqlite.Connection) -> None:
-        try:
-            await db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise
-            raise Busy("The store is busy. Try again in a moment.") from error
+        raise Busy(BUSY)
 
     @property
     def _db(self) -> aiosqlite.Connection:
@@ -112,3 +132,48 @@ class SQLiteFile:
                 for statement in script.read_text().split(";\n"):
                     await db.execute(statement)
                 await db.execute(f"PRAGMA user_version = {number}")
+
+
+def _deadline() -> float:
+    return time.monotonic() + BUSY_MS / 1000
+
+
+@asynccontextmanager
+async def _turn(lock: anyio.Lock, deadline: float) -> AsyncIterator[None]:
+    """Hold this lock. Raises `Busy` if the deadline comes first."""
+    mine = False
+    while not mine:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Busy(BUSY)
+        with anyio.move_on_after(left):
+            await lock.acquire()
+            mine = True
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def _undone_if_it_fails(db: aiosqlite.Connection) -> AsyncIterator[aiosqlite.Connection]:
+    try:
+        yield db
+    except BaseException as error:
+        # After whatever is still on its way to the connection's thread; nothing if that has ended it.
+        await db.rollback()
+        if isinstance(error, sqlite3.OperationalError):
+            _judge(error)
+        raise
+
+
+def _judge(error: sqlite3.OperationalError, deadline: float = 0.0) -> None:
+    """Return if this may pass before the deadline; raise `Busy` for what may pass later, and what is a bug of ours."""
+    code = error.sqlite_errorcode & 0xFF
+    if code in FAILING:
+        log.error("The disk fails the store: %s", error)
+    elif code not in PASSING:
+        raise error
+    elif time.monotonic() < deadline:
+        return
+    raise Busy(BUSY) from error

@@ -111,6 +111,15 @@ class InvalidRequest(Rejected):
         super().__init__(message, faults=[Fault(pointer, message, "invalid-request")])
 
 
+class TooManyStreams(Refused):
+    """The user follows so much at once that one more is refused; a run goes on without its listeners."""
+
+    slug, status = "too-many-streams", 429
+
+    def __init__(self) -> None:
+        super().__init__("Too much of this is open at once. Close a tab, or try again in a moment.")
+
+
 class Internal(Refused):
     """Our fault; what happened is in the server's log and nowhere else."""
 
@@ -162,7 +171,7 @@ def _headers(refusal: Refused) -> dict[str, str]:
     match refusal:
         case Unauthenticated(challenge=challenge):
             return {"WWW-Authenticate": challenge}
-        case Busy():
+        case Busy() | TooManyStreams():
             return {"Retry-After": RETRY_AFTER}
         case TooManyAttempts(after=after):
             return {"Retry-After": str(math.ceil(after))}

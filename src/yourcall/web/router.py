@@ -29,12 +29,12 @@ from yourcall.web.problems import JsonResponse, Route
 from yourcall.web.runs import Runs
 from yourcall.web.secrets import Secrets
 from yourcall.web.sse import HEARTBEAT
-from yourcall.web.streams import Streams
+from yourcall.web.streams import MAX_STREAMS, Streams
 from yourcall.web.users import signed_in
 from yourcall.web.visits import Visits
 
 
-def create_router(
+def create_router(  # noqa: PLR0913  # all but one of them by name
     engine: Engine[Any],
     *,
     user: Callable[..., Any],
@@ -44,6 +44,7 @@ def create_router(
     suggestions: Sequence[str] = (),
     home: str | None = None,
     heartbeat: float = HEARTBEAT,
+    max_streams: int = MAX_STREAMS,
 ) -> APIRouter:
     """The endpoints of an engine, to be included in an app.
 
@@ -51,9 +52,10 @@ def create_router(
     401 that it raises. `allowed_origins` are other sites whose pages may write here, such as "https://app.example";
     the app adds CORS headers itself. `title` names the agent, and `notice` says what people must know of it;
     `suggestions` are messages to begin with, offered on an empty page. `home` is the path of the page with the chat,
-    to which the pages of steps outside link back. `heartbeat` is how many seconds a stream may be silent.
+    to which the pages of steps outside link back. `heartbeat` is how many seconds a stream may be silent,
+    and `max_streams` how many a user may have open at once.
     """
-    streams = Streams(engine, heartbeat)
+    streams = Streams(engine, heartbeat, max_streams)
     about = {"name": title, "standIn": notice, "suggestions": list(suggestions)}
     conversations, interrupts = Conversations(engine, streams, about), Interrupts(engine)
     inbox, visits = Inbox(engine), Visits(engine, home)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any, Final
 
 import anyio
@@ -13,28 +14,46 @@ from yourcall import agui
 from yourcall.engine import Conversation, Engine
 from yourcall.events import Event, Retracted
 from yourcall.log import Log
+from yourcall.web.problems import TooManyStreams
 from yourcall.web.sse import EventStream, Put
 
 logger = logging.getLogger("yourcall")
 
+MAX_STREAMS: Final = 100
+"""Streams of one user in one process: far more than tabs, and no way to take all that the process has."""
 FAILED: Final = "The stream broke. Reload to see where the conversation is."
 
 
 class Streams:
-    """Makes the streams of one router. `heartbeat` is in seconds."""
+    """Makes the streams of one router, at most so many for one user. `heartbeat` is in seconds."""
 
-    def __init__(self, engine: Engine[Any], heartbeat: float) -> None:
-        self._engine, self._heartbeat = engine, heartbeat
+    def __init__(self, engine: Engine[Any], heartbeat: float, most: int = MAX_STREAMS) -> None:
+        self._engine, self._heartbeat, self._most = engine, heartbeat, most
         self._frames = agui.Frames()
+        self._open: Counter[str] = Counter()
+
+    @contextmanager
+    def _one(self, user: str) -> Iterator[None]:
+        """One more stream of this user's, as long as it is drawn from. Raises `TooManyStreams`."""
+        if self._open[user] >= self._most:
+            raise TooManyStreams
+        self._open[user] += 1
+        try:
+            yield
+        finally:
+            self._open[user] -= 1
+            if not self._open[user]:
+                del self._open[user]
 
     def events(self, chat: Conversation[Any], run: str, log: Log, after: int) -> EventStream:
         """Entries newer than `after` and live events, until nothing runs. `log` is the conversation by now."""
         encoder = agui.Encoder(chat.key.id, run, log, after=after, frames=self._frames)
 
         async def source(put: Put) -> None:
-            listener = _Listener(chat, put)
-            await listener.begin(encoder, encoder.start())
-            await listener.hear(chat.events(after))
+            with self._one(chat.key.owner):
+                listener = _Listener(chat, put)
+                await listener.begin(encoder, encoder.start())
+                await listener.hear(chat.events(after))
 
         return EventStream(source, heartbeat=self._heartbeat)
 
@@ -58,7 +77,8 @@ class Streams:
                 await listener.begin(encoder, encoder.start(None if in_step else log, taken.warnings))
                 return encoder.seq
 
-            await listener.hear(self._engine.follow(chat.key, take))
+            with self._one(chat.key.owner):
+                await listener.hear(self._engine.follow(chat.key, take))
 
         return EventStream(source, heartbeat=self._heartbeat)
 
