@@ -10,11 +10,12 @@ UV := $(BIN)/uv
 INTO := --quiet --python $(BIN)/python
 EDITABLE := $(UV) pip install $(INTO) --no-deps --no-build-isolation --editable .
 
-.PHONY: help demo test check format bench lock clean
+.PHONY: help demo test faults check format bench lock clean
 
 help:
 	@echo "make demo    the example coach in your browser (PORT=8000, MODEL=provider:model)"
 	@echo "make test    all tests, in a real browser too"
+	@echo "make faults  kills, races and stalls in great numbers, and a table (FAULTS='F1 F3 --part 0.1' for some)"
 	@echo "make check   style, types, and the types of the front end"
 	@echo "make format  what 'make check' can mend by itself"
 	@echo "make bench   what a pause costs (BENCH_DIR=... to compare with peers)"
@@ -27,6 +28,9 @@ demo: $(if $(MODEL)$(ANTHROPIC_API_KEY)$(OPENAI_API_KEY),.venv/.models,.venv/.de
 
 test: .venv/.dev .venv/.chromium .venv/.servers node_modules/.installed
 	$(BIN)/pytest $(PYTEST)
+
+faults: .venv/.dev .venv/.servers
+	$(BIN)/python -m tests.faults $(FAULTS)
 
 check: .venv/.dev node_modules/.installed
 	$(BIN)/ruff check

@@ -1,4 +1,4 @@
-"""One server of the fault tests: an engine with the agent of `agent.py`, behind real HTTP, that may die on cue."""
+"""One server of the fault tests: an engine with the agent of `agent.py`, behind real HTTP, that dies on its cue."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from yourcall.store.sqlite import SQLiteStore
 from yourcall.web import create_app
 
 POINTS = ("message", "step", "ask", "answer", "effect begun", "effect done", "result", "reply")
-"""What is committed, by which a server can be told when to die."""
+"""What is committed, by which a server can be told when to die, or to stop."""
 
 
 @dataclass(frozen=True)
-class Death:
-    """Before or after the nth append that holds such an entry."""
+class Cue:
+    """Before or after the nth append that holds such an entry: then the process sends itself this signal."""
 
     point: str
     after: bool
     nth: int = 1
+    signal: signal.Signals = signal.SIGKILL
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Settings:
     lease: float = 1.0
     sweep: float = 0.2
     pace: float = 0.02
-    death: Death | None = None
+    cue: Cue | None = None
 
     @property
     def effects(self) -> Path:
@@ -97,27 +98,27 @@ def _store(settings: Settings) -> WatchedSQLite | WatchedPostgres:
 
 
 class Watched:
-    """Notes which runs this process starts, and kills it where it is to die."""
+    """Notes which runs this process starts, and kills or stops it on its cue."""
 
     settings: Settings
     _met: int = 0
 
     async def append(self, key: Key, head: int, entries: Sequence[Entry], row: Row, **more: Any) -> Appended:
-        death = self.settings.death
-        meant = death is not None and death.point in map(point, entries)
-        if meant and death and not death.after:
-            self._meet(death)
+        cue = self.settings.cue
+        meant = cue if cue and cue.point in map(point, entries) else None
+        if meant and not meant.after:
+            self._meet(meant)
         appended: Appended = await super().append(key, head, entries, row, **more)  # type: ignore[misc]  # the store's
         if appended is Appended.DONE:
-            if meant and death and death.after:
-                self._meet(death)
+            if meant and meant.after:
+                self._meet(meant)
             self._note(entry.body.runner for entry in entries if isinstance(entry.body, Run))
         return appended
 
-    def _meet(self, death: Death) -> None:
+    def _meet(self, cue: Cue) -> None:
         self._met += 1
-        if self._met == death.nth:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self._met == cue.nth:
+            os.kill(os.getpid(), cue.signal)
 
     def _note(self, runners: Iterator[str]) -> None:
         if lines := "".join(f"{runner}\n" for runner in runners):

@@ -10,11 +10,11 @@ import anyio
 from tests.faults.checker import Facts, Kept, entries_are_immutable, read, running
 from tests.faults.load import users
 from tests.faults.report import Outcome
-from tests.faults.servers import replicas
+from tests.faults.servers import Server, replicas
 
 USERS = 8
-ROUND = 40
-"""Kills after which a new store is begun: reading it after each kill shall stay cheap."""
+AT_WORK = 0.75
+"""How many of the kills wait until there is something to hit; the others also hit servers that are starting."""
 
 
 async def kill_at_random(
@@ -29,7 +29,10 @@ async def kill_at_random(
         async with users(USERS, [server.url for server in servers], facts, seed):
             for _ in range(count):
                 server = chance.choice(servers)
-                await anyio.sleep(chance.uniform(0.1, 0.6))
+                await anyio.sleep(chance.uniform(0.0, 0.5))
+                if chance.random() < AT_WORK:
+                    await _at_work(server, store)
+                    await anyio.sleep(chance.uniform(0.0, 0.1))
                 await server.kill()
                 outcome.count += 1
                 outcome.hits += bool(running(store) & server.started_runs)
@@ -39,3 +42,10 @@ async def kill_at_random(
                 await server.start()
         outcome.violations += entries_are_immutable(before, read(store))
         outcome.check(store, facts, servers)
+
+
+async def _at_work(server: Server, store: str) -> None:
+    """Wait until the server has a run in progress; not for long, since its sibling may have them all."""
+    with anyio.move_on_after(2):
+        while not running(store) & server.started_runs:  # noqa: ASYNC110  # another process's
+            await anyio.sleep(0.005)

@@ -44,6 +44,8 @@ class Client:
     urls: Sequence[str]
     facts: Facts
     random: random.Random
+    skips: float = 0.1
+    """How many of the questions are skipped."""
     http: httpx.AsyncClient = field(init=False)
 
     @asynccontextmanager
@@ -123,7 +125,7 @@ class Client:
         await self.say(conversation, message_id, f"{conversation}-{message_id}: {program}")
         while (interrupts := await self.open(conversation)) is not None:
             for interrupt in interrupts:
-                if self.random.random() < 0.1:
+                if self.random.random() < self.skips:
                     await self.skip(conversation, interrupt)
                 else:
                     await self.answer(conversation, interrupt, self.random.randrange(1_000_000))

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from tests.faults.app import Death, Settings, serve
+from tests.faults.app import Cue, Settings, serve
 
 LATE = (
     *("uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
@@ -40,9 +40,9 @@ class Server:
         self.url = f"http://127.0.0.1:{settings.port}"
         self._process: ForkServerProcess | None = None
 
-    async def start(self, death: Death | None = None) -> None:
+    async def start(self, cue: Cue | None = None) -> None:
         """Start it, and wait until it takes connections."""
-        self._process = _forks.Process(target=serve, args=(replace(self.settings, death=death),), daemon=True)
+        self._process = _forks.Process(target=serve, args=(replace(self.settings, cue=cue),), daemon=True)
         self._process.start()
         while not await self._listens():
             assert self._process.is_alive(), self.settings.log.read_text()
@@ -69,8 +69,14 @@ class Server:
         process.close()
         return status
 
-    def pause(self) -> None:
-        self._signal(signal.SIGSTOP)
+    async def stopped(self) -> None:
+        """Wait until its process is stopped by a signal."""
+        while self._state() != "T":  # noqa: ASYNC110  # another process's
+            await anyio.sleep(0.01)
+
+    def _state(self) -> str:
+        assert self._process is not None
+        return Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
     def go_on(self) -> None:
         self._signal(signal.SIGCONT)

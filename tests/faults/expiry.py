@@ -1,0 +1,144 @@
+"""F12: conversations that wait, some of them not for ever, under a clock that runs; three engines sweep them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+
+from tests.faults.agent import Number
+from tests.faults.checker import Facts, Kept, read, violations
+from tests.faults.load import PATIENCE
+from tests.faults.report import Outcome
+from tests.support import Clock
+from yourcall import Agent, Context, Engine, Form, tool
+from yourcall.entries import Asked, Call, Closed, Json
+from yourcall.errors import Closed as ClosedError
+from yourcall.log import UserMessage
+from yourcall.ports import Finished, ModelEvent, ModelRequest, Store
+
+SWEEPERS = 3
+SPAN = 60
+"""Seconds within which what has a limit expires; a third has none."""
+ANSWERED = 0.25
+"""How many are answered, at a moment near their limit."""
+SPEED = 50
+"""Seconds that the clock passes in one."""
+
+
+class Waits:
+    """A model that has one tool called, with what the message says, and then is content."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        match request.transcript[-1]:
+            case UserMessage(text):
+                n, _, seconds = text.partition(" ")
+                yield Finished(calls=(Call(f"call-{n}", "waits", f'{{"seconds": {seconds}}}'),))
+            case _:
+                yield Finished(text="So be it.")
+
+
+@tool
+def waits(ctx: Context, seconds: float) -> Json:
+    """Ask, for so many seconds, or for ever."""
+    return {"got": [ctx.ask(Form(Number, title="A number"), expires_in=seconds or None).number]}
+
+
+async def sweep_under_a_fast_clock(
+    count: int, store: str, open_store: Callable[[Clock], Store], outcome: Outcome, seed: int = 1
+) -> None:
+    """So many conversations; each question is answered, or expires at its time, or is open in the end."""
+    clock, chance, facts = Clock(), random.Random(seed), Facts()
+    limits = [0 if n % 3 == 0 else chance.randint(1, SPAN) for n in range(count)]
+    async with AsyncExitStack() as stack:
+        agent = Agent[Any](Waits(), tools=[waits])
+        engines = [Engine(agent, open_store(clock), sweep_every=0.05) for _ in range(SWEEPERS)]
+        for engine in engines:
+            await stack.enter_async_context(engine)
+        await _all_wait(engines, store, limits)
+        began = clock.now
+        async with anyio.create_task_group() as tasks:
+            for n, limit in enumerate(limits):
+                if chance.random() < ANSWERED:
+                    moment = began + (limit or SPAN) + chance.choice((-1, 0, 0.5))
+                    tasks.start_soon(_answer, chance.choice(engines), f"c{n}", n, clock, moment, facts)
+            while clock.now < began + SPAN + 2:
+                clock.now += 0.5
+                await anyio.sleep(0.5 / SPEED)
+            await _none_is_due(store, clock)
+        _check_times(read(store), clock, outcome)
+        await _answer_the_rest(engines, store, facts)
+    outcome.count += count
+    kept = read(store)
+    outcome.violations += violations(kept, facts)
+    outcome.entries += sum(len(one.entries) for one in kept)
+    outcome.facts += len(facts.answered)
+
+
+async def _all_wait(engines: list[Engine[Any]], store: str, limits: list[int]) -> None:
+    slots = anyio.Semaphore(16)
+
+    async def ask(n: int, limit: int) -> None:
+        async with slots:
+            chat = engines[n % SWEEPERS].conversation(f"c{n}", user="ada")
+            async for _ in chat.say(f"{n} {limit}"):
+                pass
+
+    async with anyio.create_task_group() as tasks:
+        for n, limit in enumerate(limits):
+            tasks.start_soon(ask, n, limit)
+    assert all(kept.phase == "waiting" for kept in read(store))
+
+
+async def _answer(engine: Engine[Any], id: str, number: int, clock: Clock, moment: float, facts: Facts) -> None:
+    """Answer when the moment has come; too late is no fault."""
+    while clock.now < moment:  # noqa: ASYNC110  # a clock that a test moves
+        await anyio.sleep(0.1 / SPEED)
+    chat = engine.conversation(id, user="ada")
+    for interrupt in await chat.interrupts():
+        try:
+            await chat.answer(interrupt.id, {"number": number})
+        except ClosedError as closed:
+            if closed.ending != "expired":
+                facts.broken.append(f"the answer to {id} was refused: {closed.ending}")
+            continue
+        facts.answered[("ada", id), interrupt.id] = number
+
+
+async def _none_is_due(store: str, clock: Clock) -> None:
+    """Wait until the sweepers have done their work."""
+    with anyio.move_on_after(PATIENCE):
+        while any(_is_due(kept, clock) for kept in read(store)):  # noqa: ASYNC110  # a store
+            await anyio.sleep(0.05)
+
+
+def _is_due(kept: Kept, clock: Clock) -> bool:
+    return kept.phase == "run" or (kept.expires_at is not None and kept.expires_at <= clock.now)
+
+
+def _check_times(store: list[Kept], clock: Clock, outcome: Outcome) -> None:
+    """What has no limit waits, or was answered; what had one is over."""
+    for kept in store:
+        if _is_due(kept, clock):
+            outcome.violations.append(f"{kept.place} is over since {kept.expires_at}, and nobody closed it")
+        limits = {asked.interrupt.id: asked.interrupt.expires_at for _, asked in kept.of(Asked)}
+        for _, closed in kept.of(Closed):
+            outcome.hits += closed.ending == "expired"
+            if limits[closed.interrupt] is None:
+                outcome.violations.append(f"{kept.place} had no limit, and is {closed.ending}")
+
+
+async def _answer_the_rest(engines: list[Engine[Any]], store: str, facts: Facts) -> None:
+    """A question without a limit waits for ever, and is answered then."""
+    for n, kept in enumerate(read(store)):
+        if kept.phase == "waiting":
+            chat = engines[n % SWEEPERS].conversation(kept.place[1], user="ada")
+            (interrupt,) = await chat.interrupts()
+            await chat.answer(interrupt.id, {"number": n})
+            facts.answered[kept.place, interrupt.id] = n
+    with anyio.move_on_after(PATIENCE):
+        while any(kept.phase == "run" for kept in read(store)):  # noqa: ASYNC110  # a store
+            await anyio.sleep(0.05)
