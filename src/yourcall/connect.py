@@ -33,7 +33,7 @@ class Account:
 
 
 Identify: TypeAlias = Callable[[str], Awaitable[Account]]
-"""Finds out, by an access token, whose it is. It is called once, while the user signs in."""
+"""Finds out, by an access token, whose it is. It is called once, while the user signs in, and may raise `Rejected`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,22 +10,28 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from anyio.to_thread import run_sync
+
 from yourcall.asks import Ask
-from yourcall.connect import Account, Connect, OAuthProvider
+from yourcall.connect import Account, Connect, Identify, OAuthProvider
 from yourcall.entries import Channel, Json
-from yourcall.errors import Changed, HandoffInvalid, ProviderFailed
+from yourcall.errors import Changed, HandoffInvalid, ProviderFailed, Rejected
 from yourcall.oauth.http import read_json
 from yourcall.oauth.id_tokens import claims_of
 from yourcall.oauth.metadata import Discovery, Metadata
 from yourcall.oauth.tokens import Tokens, account_of, exchange
 from yourcall.ports import Draft, Handoff, HandoffRows, Key, Slot, Vault
+from yourcall.scrub import hide, shown
 from yourcall.texts import amiss
+
+log = logging.getLogger("yourcall")
 
 STATE_SECONDS: Final = 600.0
 LABEL: Final = 200
@@ -128,7 +134,11 @@ class HandoffAnswer:
         return self._handoff.interrupt
 
     async def read(self, ask: Ask[Any]) -> Account:
-        """Redeem the code. Raises `ProviderFailed`, or `Changed` if the question is for another provider now."""
+        """Redeem the code.
+
+        Raises `ProviderFailed`, `Rejected` if the app's `account=` does, and `Changed` if the question is for another
+        provider now.
+        """
         if not isinstance(ask, Connect) or ask.provider.name != self._handoff.provider:
             raise Changed
         provider = ask.provider
@@ -138,6 +148,8 @@ class HandoffAnswer:
         self._tokens, id_token = await exchange(
             provider, metadata, code=self._code, verifier=self._verifier, redirect_uri=self._handoff.redirect_uri
         )
+        for token in filter(None, (self._tokens.access, self._tokens.refresh)):
+            await run_sync(hide, token)  # a long one takes a while
         account = await self._account(provider, metadata, self._tokens, id_token)
         if amiss(account.subject, LABEL):
             raise ProviderFailed
@@ -155,7 +167,7 @@ class HandoffAnswer:
                 discovery=self._discovery,
             )
         if provider.account is not None:
-            return await provider.account(tokens.access)
+            return await _identified(provider, provider.account, tokens.access)
         named = account_of(claims, tokens.scopes)
         if named.label == named.subject and metadata.userinfo_endpoint:
             more = await read_json(metadata.userinfo_endpoint, bearer=tokens.access)
@@ -169,6 +181,20 @@ class HandoffAnswer:
         assert self._tokens is not None, "it was read before"
         slot = Slot(self._handoff.key.owner, ask.provider.name)
         return ask.encode(value), [await self._vault.draft(slot, self._tokens.sealed())]
+
+
+async def _identified(provider: OAuthProvider, identify: Identify, access: str) -> Account:
+    """Whose the token is, by the app's own code: what that breaks with goes into the log, without the token."""
+    try:
+        account = await identify(access)
+        for text in (account.subject, account.label):
+            amiss(text, LABEL)  # breaks with what is no text
+        return account
+    except Rejected as refusal:
+        raise refusal.without(shown) from None
+    except Exception:
+        log.exception("The app could not tell whose account at %s it is", provider.name)
+        raise ProviderFailed from None
 
 
 def _once_each(query: Sequence[tuple[str, str]]) -> Mapping[str, str]:
