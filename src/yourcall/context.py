@@ -186,6 +186,7 @@ class Context(Generic[D]):
         if key is None:
             self._unkeyed += 1
             return f"#{self._unkeyed}", 1
+        key = self.hidden.text(key)
         self._uses[key] = self._uses.get(key, 0) + 1
         return key, self._uses[key]
 
@@ -358,6 +359,7 @@ class Context(Generic[D]):
         return _hash([self.user, self.conversation_id, self.call_id, "effect", name])
 
     async def _once(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], repeatable: bool) -> Any:
+        name = self.hidden.text(name)
         self._enter(f"once({name!r})")
         if name in self._names:
             raise self._break(f"once({name!r}) is used twice in one execution: give the second another name.")

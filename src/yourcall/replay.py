@@ -168,8 +168,8 @@ async def accept(ask: Ask[T], payload: Json) -> T:
         if ask.check is not None:
             await _checked(ask.check, value)
         return value
-    except errors.Declined:
-        raise
+    except errors.Declined as no:
+        raise errors.Declined(no.note and shown(no.note), no.to) from None
     except errors.Rejected as refusal:
         raise refusal.without(shown) from None
     except BaseException as error:  # whatever it was, also a stray cancel or `sys.exit`: the question stays open
