@@ -151,10 +151,10 @@ class HandoffAnswer:
         for token in filter(None, (self._tokens.access, self._tokens.refresh)):
             await run_sync(hide, token)  # a long one takes a while
         account = await self._account(provider, metadata, self._tokens, id_token)
-        if amiss(account.subject, LABEL):
+        subject, label = shown(account.subject), shown(account.label)
+        if amiss(subject, LABEL):
             raise ProviderFailed
-        label = account.subject if amiss(account.label, LABEL) else account.label
-        return Account(account.subject, label, account.scopes or self._tokens.scopes)
+        return Account(subject, subject if amiss(label, LABEL) else label, account.scopes or self._tokens.scopes)
 
     async def _account(self, provider: OAuthProvider, metadata: Metadata, tokens: Tokens, id_token: Json) -> Account:
         claims: dict[str, Any] = {}
