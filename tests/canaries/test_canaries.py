@@ -9,13 +9,14 @@ into every one of these places on purpose.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -106,13 +107,10 @@ class Story:
     """One user's way through all of it; whatever comes back is kept, by what it is."""
 
     user: User
-    name: str
     sinks: dict[str, list[bytes]]
-    statuses: list[int] = field(default_factory=list)
 
     def keep(self, what: str, response: httpx.Response) -> httpx.Response:
         self.sinks[what].append(response.content + repr(response.headers).encode())
-        self.statuses.append(response.status_code)
         return response
 
     async def run(self, conversation: str, text: str) -> list[dict[str, Any]]:
@@ -141,7 +139,9 @@ class Story:
             self.keep("errors", await self.user.post(f"/interrupts/{id}/secret", json=body))
         for text, type in ((value, "text/plain"), (f'{{"value": "{value}', "application/json")):
             headers = {"Content-Type": type}
-            self.keep("errors", await self.user.post(f"/interrupts/{id}/secret", content=text.encode(), headers=headers))
+            self.keep(
+                "errors", await self.user.post(f"/interrupts/{id}/secret", content=text.encode(), headers=headers)
+            )
         resume = [{"interruptId": id, "status": "resolved", "payload": {"value": value}}]
         self.sinks["events"].append(repr(await self.user.run(f"give-{CONTROL}", resume=resume)).encode())
         assert [await self.enter(id, one) for one in (value, value, "another")] == [200, 200, 409]
@@ -184,24 +184,35 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-async def sinks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, bytes]]:
+async def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("canaries")
     said: dict[str, list[bytes]] = defaultdict(list)
-    async with serving(folder) as (url, process, user):
-        for n, value in enumerate(SECRETS.values()):
-            story = Story(await user(f"user{n}"), f"user{n}", said)
-            await story.give_secret(value)
-            await story.use("secret")
-        for name in ("ann", "ben"):
-            story = Story(await user(name), name, said)
-            await story.give_token(name)
-            await story.use("token")
-        story.keep("answers", await story.user.post("/files", files={"file": ("a.txt", CONTROL.encode())}))
-        said["arguments"].append(Path(f"/proc/{process.pid}/cmdline").read_bytes())
-        said["environment"].append(Path(f"/proc/{process.pid}/environ").read_bytes())
-        said["database"] = [file.read_bytes() for file in folder.glob("chat.db*") if file.is_file()]
-        assert len(said["database"]) == 3, "the write-ahead log is there while the server runs"
-    yield {name: b"\n".join(parts) for name, parts in said.items()} | left(folder)
+    async with serve_app(service_of(), cast("Any", None)) as service:
+        with server(folder, service.url) as (url, process):
+            for n, value in enumerate(SECRETS.values()):
+                story = Story(await service.client(f"{url}/chat", **{"X-User": f"user{n}"}), said)
+                await story.give_secret(value)
+                await story.use("secret")
+            for name in ("ann", "ben"):
+                story = Story(await service.client(f"{url}/chat", **{"X-User": name}), said)
+                await story.give_token(name)
+                await story.use("token")
+                files = {"file": ("a.txt", CONTROL.encode())}
+                story.keep("answers", await story.user.post("/files", files=files))
+            said |= alive(folder, process.pid)
+    return {name: b"\n".join(parts) for name, parts in said.items()} | left(folder)
+
+
+def alive(folder: Path, pid: int) -> dict[str, list[bytes]]:
+    """What can be seen of the server while it runs."""
+    database = [file.read_bytes() for file in folder.glob("chat.db*") if file.is_file()]
+    assert len(database) == 3, "the database, its write-ahead log, and the index of that"
+    process = Path(f"/proc/{pid}")
+    return {
+        "database": database,
+        "arguments": [(process / "cmdline").read_bytes()],
+        "environment": [(process / "environ").read_bytes()],
+    }
 
 
 def left(folder: Path) -> dict[str, bytes]:
@@ -209,17 +220,6 @@ def left(folder: Path) -> dict[str, bytes]:
     files = {name: (folder / name).read_bytes() for name in ("output", "logs", "spans", "requests", "children")}
     blobs = [file.read_bytes() for file in (folder / "blobs").rglob("*") if file.is_file()]
     return files | {"files": b"\n".join(blobs), "database, closed": (folder / "chat.db").read_bytes()}
-
-
-@asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[Any]:
-    async with serve_app(service_of(), cast("Any", None)) as service:
-        with server(folder, service.url) as (url, process):
-
-            async def user(name: str) -> User:
-                return await service.client(f"{url}/chat", **{"X-User": name})
-
-            yield url, process, user
 
 
 # --------------------------------------------------------------------------- what must hold
@@ -236,6 +236,13 @@ async def test_T7_no_canary_is_in(sinks: dict[str, bytes], sink: str) -> None:
     """T7, K2, K3: none of twenty secrets and tokens, in no spelling; the same scan finds the control that is there."""
     assert found({"control": CONTROL}, sinks[sink]) == ["control"]
     assert found(CANARIES, sinks[sink]) == []
+
+
+@pytest.mark.parametrize("sink", ["database", "database, closed", "logs", "output"])
+async def test_no_code_or_state_is_in(sinks: dict[str, bytes], sink: str) -> None:
+    """The address at which a provider sends the browser back is logged without what it brings."""
+    assert b"GET /chat/callback/google" in sinks["output"]
+    assert not re.search(rb"code-of-|state=", sinks[sink])
 
 
 async def test_every_sink_is_scanned(sinks: dict[str, bytes]) -> None:
