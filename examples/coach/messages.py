@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from . import diary, wishes, words
+from . import diary, elsewhere, wishes, words
 from .scene import MISSED, Heard, Move, Rule, Scene, menu
 from .topics import (
     ABOUT,
@@ -105,7 +105,9 @@ KEEP: Final = (
     r"(remember|memori[sz]e|keep in mind|bear in mind|don'?t forget|note( down)?|make a note|take note"
     r"|write (it |that )?down|save|store|for the record)(,| that| this| of| :)*"
 )
-REMEMBERED: Final = "all I can remember is your unit, goal, days, equipment, experience, what hurts, and your workouts."
+REMEMBERED: Final = (
+    "all I can remember is your unit, goal, days, equipment, experience, what hurts, your workouts and progress photos."
+)
 
 
 def about_training(heard: Heard) -> Move | None:
@@ -189,6 +191,7 @@ _NO: Final = (
 NO: Final = rf"{_NO}([ ,]+{_NO})*{_MORE}"
 
 RULES: Final[tuple[Rule, ...]] = (
+    elsewhere.key,
     topics(URGENT),
     empty,
     pasted,
@@ -199,6 +202,10 @@ RULES: Final[tuple[Rule, ...]] = (
     diary.undo,
     wishes.forget,
     topics(CAREFUL),
+    elsewhere.hevy,
+    elsewhere.google,
+    elsewhere.services,
+    elsewhere.photo,
     wishes.pain,
     wishes.due,
     wishes.known,

@@ -37,6 +37,8 @@ def _told(outcome: Outcome, scene: Scene) -> Move:
     if outcome.status == "skipped":
         told = SKIPPED.get(outcome.tool, SKIPPED["ask_user"])
         return Move(told, ends='"' not in told)
+    if outcome.status == "declined" and outcome.tool in DECLINED:
+        return Move(DECLINED[outcome.tool])
     if outcome.status in ENDED:
         return Move(ENDED[outcome.status], ends=True)
     if outcome.error is not None:
@@ -47,9 +49,9 @@ def _told(outcome: Outcome, scene: Scene) -> Move:
 
 
 def _note(outcome: Outcome) -> str:
-    """What the user wrote along with a skip: it says more than the skip."""
-    skipped = outcome.status == "skipped" or outcome.data.get("skipped")
-    return str(outcome.data.get("note") or "") if skipped else ""
+    """What the user wrote along with a skip or a no: it says more than that."""
+    ended = outcome.status in ("skipped", "declined") or outcome.data.get("skipped")
+    return str(outcome.data.get("note") or "") if ended else ""
 
 
 def _failed(outcome: Outcome) -> Move:
@@ -67,7 +69,17 @@ ENDED: Final[dict[str, str]] = {
     "declined": "All right, it was not done.",
     "unavailable": "I could not show you the question. Just say it again.",
 }
+DECLINED: Final = {
+    "plan_week": 'All right, that one was not saved. Say "other days", "different goal" or "too hard" for another.',
+    "connect_google_health": 'All right, nothing was connected. Without it I go by what you tell me: "log a workout".',
+    "get_sleep": 'All right, I have not looked. "Connect Google Health" whenever you like.',
+}
 SKIPPED: Final = {
+    "connect_hevy": 'Skipped: Hevy is not connected. "Connect Hevy" whenever you like.',
+    "get_hevy_workout_history": 'Skipped: I have not looked. "Connect Hevy" whenever you like.',
+    "connect_google_health": 'Skipped: nothing was connected. "Connect Google Health" whenever you like.',
+    "get_sleep": 'Skipped: I have not looked. "Connect Google Health" whenever you like.',
+    "save_progress_photo": 'Skipped: no photo was kept. Say "save a photo" when you have one.',
     "weight_unit": 'No unit, then. Tell me "kg" or "pounds" whenever you like; I ask when I need it.',
     "plan_week": 'Skipped: no plan was made. Say "you choose" for a plan with sensible defaults, or "plan my week" '
     "to see the questions again.",
@@ -83,6 +95,13 @@ RETRIES: Final = {
     "forget_profile": ' with "forget me"',
     "show_plan": ' with "show my plan"',
     "show_profile": ' with "what do you know about me?"',
+    "connect_hevy": ' with "connect Hevy"',
+    "get_hevy_workout_history": ' with "connect Hevy"',
+    "disconnect_hevy": ' with "disconnect Hevy"',
+    "connect_google_health": ' with "connect Google Health"',
+    "get_sleep": ' with "connect Google Health"',
+    "disconnect_google_health": ' with "disconnect Google Health"',
+    "save_progress_photo": ' with "save a photo"',
 }
 
 
@@ -93,11 +112,17 @@ def _done(outcome: Outcome, scene: Scene) -> Move:
         return call("plan_week", "There is no plan yet, so let us make one.")
     if outcome.tool == "update_profile":
         return Move(text)
+    if outcome.tool in UNLOCKS:
+        return call(UNLOCKS[outcome.tool], f"{text} {SEEN}")
     if outcome.tool == "plan_week":
         after = f'After a session, tell me what you did, for example "{_example(text)}".'
         return Move(text).plus(Move(after if CHANGEABLE in scene.told else f"{CHANGEABLE} {after}"))
     return Move(text, ends=True)
 
+
+UNLOCKS: Final = {"connect_hevy": "get_hevy_workout_history", "connect_google_health": "get_sleep"}
+"""Which tool there is once something is connected: it is what that was for."""
+SEEN: Final = "I never saw it, but can use it now:"
 
 CHANGEABLE: Final = 'Is something not right? Say "other days", "different goal" or "too hard".'
 
@@ -294,5 +319,9 @@ WHYS: Final = {
     "plan_week": "Goal, days and equipment decide which exercises the plan takes and how they are spread; if you are "
     'not sure, skip a question or say "you choose".',
     "log_workout": "The log needs to know what you did; weight 0 stands for body weight.",
-    "forget_profile": "This removes your profile, your plan and every workout, for good.",
+    "forget_profile": "This removes your profile, plan, workouts and photos, and what you connected, for good.",
+    "connect_hevy": "With your key I can read your workouts at Hevy, and nothing else. It is sealed: I never see it.",
+    "connect_google_health": "With that I can read your sleep, and nothing else. Your password stays with Google.",
+    "get_sleep": "With that I can read your sleep, and nothing else. Your password stays with Google.",
+    "save_progress_photo": "A photo now and one in two months show more than scales do.",
 }

@@ -6,7 +6,7 @@ coach is no physiotherapist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -121,16 +121,32 @@ PARTS: Final[dict[str, frozenset[str]]] = {
 """What must not be loaded when a part is injured."""
 
 
-def week(profile: Profile) -> str:
-    """The plan for one week. What the profile leaves open gets a careful default."""
+def sessions(profile: Profile) -> dict[Day, str]:
+    """What to do on each day. What the profile leaves open gets a careful default."""
     goal: Goal = profile.goal or "fitness"
     days = profile.days or SPREAD[3]
-    kit = profile.equipment or ("body weight",)
     level: Level = profile.level or "beginner"
-    lines = [f"Your week to {AIMS[goal]}, with {listed(KITS[k] for k in kit)}:"]
-    for day, (title, moves) in zip(days, SPLITS[len(days)], strict=True):
-        lines += ["", f"{day}: {title}", *_session(moves, kit, goal, level, profile.injuries)]
-    return "\n".join([*lines, "", *_advice(goal, level, profile.injuries, len(days))])
+    return {
+        day: "\n".join([title, *_session(moves, _kit(profile), goal, level, profile.injuries)])
+        for day, (title, moves) in zip(days, SPLITS[len(days)], strict=True)
+    }
+
+
+def headline(profile: Profile) -> str:
+    """What a week is for, and with what."""
+    return f"Your week to {AIMS[profile.goal or 'fitness']}, with {listed(KITS[k] for k in _kit(profile))}"
+
+
+def week(profile: Profile, planned: Mapping[Day, str] | None = None) -> str:
+    """The plan for one week: as it is `planned`, or as the profile suggests."""
+    days = sessions(profile) if planned is None else planned
+    parts = [f"{headline(profile)}:", *(f"{day}: {text}" for day, text in days.items())]
+    advice = _advice(profile.goal or "fitness", profile.level or "beginner", profile.injuries, len(days))
+    return "\n\n".join([*parts, "\n".join(advice)])
+
+
+def _kit(profile: Profile) -> tuple[Equipment, ...]:
+    return profile.equipment or ("body weight",)
 
 
 def spared(injuries: Iterable[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What the coach knows about a user: one profile each, and the workouts they logged.
+"""What the coach knows about a user: one profile each, the workouts they logged, and their progress photos.
 
 It is kept in a small SQLite file of the coach's own, apart from the conversations: forgetting a profile leaves
 the chat alone, and a new chat finds the profile again. Every operation opens its own connection, so there is
@@ -73,7 +73,7 @@ class Workout(BaseModel):
 
 
 class Profiles:
-    """Profiles and workouts in one SQLite file; every method is one transaction."""
+    """Profiles, workouts and photos in one SQLite file; every method is one transaction."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -92,10 +92,10 @@ class Profiles:
             return profile
 
     async def forget(self, user: str) -> None:
-        """Remove the profile and every workout."""
+        """Remove the profile, every workout and every photo."""
         async with self._open() as db:
-            await db.execute("DELETE FROM profile WHERE user = ?", (user,))
-            await db.execute("DELETE FROM workout WHERE user = ?", (user,))
+            for table in ("profile", "workout", "photo"):
+                await db.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
 
     async def log(self, user: str, workout: Workout) -> float | None:
         """Keep a workout, as of today.
@@ -133,6 +133,18 @@ class Profiles:
         async with self._open() as db:
             return [workout for _, workout in await _workouts(db, user)]
 
+    async def keep_photo(self, user: str, type: str, content: bytes) -> int:
+        """Keep a photo, as of today; returns how many there are."""
+        async with self._open() as db:
+            new = (user, date.today().isoformat(), type, content)
+            await db.execute("INSERT INTO photo (user, day, type, content) VALUES (?, ?, ?, ?)", new)
+            return len(await _photos(db, user))
+
+    async def photos(self, user: str) -> list[date]:
+        """The days of the user's photos, the first one first."""
+        async with self._open() as db:
+            return await _photos(db, user)
+
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[aiosqlite.Connection]:
         async with aiosqlite.connect(self._path, isolation_level=None) as db:
@@ -140,6 +152,10 @@ class Profiles:
             await db.execute("CREATE TABLE IF NOT EXISTS profile (user TEXT PRIMARY KEY, body TEXT NOT NULL)")
             await db.execute(
                 "CREATE TABLE IF NOT EXISTS workout (id INTEGER PRIMARY KEY, user TEXT NOT NULL, body TEXT NOT NULL)"
+            )
+            await db.execute(
+                "CREATE TABLE IF NOT EXISTS photo (id INTEGER PRIMARY KEY, user TEXT NOT NULL, day TEXT NOT NULL, "
+                "type TEXT NOT NULL, content BLOB NOT NULL)"
             )
             await db.execute("BEGIN IMMEDIATE")  # reads and writes of one operation see the same profile
             try:
@@ -173,3 +189,8 @@ async def _workouts(db: aiosqlite.Connection, user: str) -> list[tuple[int, Work
 async def _latest(db: aiosqlite.Connection, user: str, exercise: str | None) -> tuple[int, Workout | None]:
     logged = await _workouts(db, user)
     return next((one for one in reversed(logged) if exercise in (None, one[1].exercise)), (0, None))
+
+
+async def _photos(db: aiosqlite.Connection, user: str) -> list[date]:
+    async with db.execute("SELECT day FROM photo WHERE user = ? ORDER BY id", (user,)) as cursor:
+        return [date.fromisoformat(day) async for (day,) in cursor]

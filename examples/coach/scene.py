@@ -53,6 +53,7 @@ def menu(text: str) -> Move:
 MENU: Final = (
     ("Plan my week", "A few clicks, then a plan"),
     ("Log a workout", 'Or type it: "bench 3x5 80 kg"'),
+    ("Connect a service", "Hevy for workouts, Google Health for sleep"),
     ("What do you know about me?", "And forget it, if you like"),
 )
 
@@ -96,9 +97,11 @@ class Scene:
     """The exercises that were logged in this conversation, the latest last."""
     told: str = ""
     """All that the stand-in has said in this conversation."""
+    offered: frozenset[str] = field(default_factory=frozenset)
+    """The tools that there are at this step: some come with what the user connects."""
 
     @classmethod
-    def read(cls, transcript: Sequence[Message]) -> Scene:
+    def read(cls, transcript: Sequence[Message], offered: Iterable[str] = ()) -> Scene:
         steps = [n for n, message in enumerate(transcript) if isinstance(message, AssistantMessage)]
         last = transcript[steps[-1]] if steps else None
         step = last if isinstance(last, AssistantMessage) else AssistantMessage("")
@@ -114,6 +117,7 @@ class Scene:
             done=_done(transcript),
             logged=_logged(transcript),
             told="\n".join(texts),
+            offered=frozenset(offered),
         )
 
 

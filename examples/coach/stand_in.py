@@ -31,8 +31,8 @@ class StandIn:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One step: its words a few at a time, then the calls."""
-        move = respond(Scene.read(request.transcript))
         offered = {spec.name for spec in request.tools}
+        move = respond(Scene.read(request.transcript, offered))
         place = len(request.transcript)
         calls = [
             Call(f"call-{place}-{number}", tool, json.dumps(args, default=str))
@@ -66,6 +66,9 @@ NEXT: Final = (
     ("log_workout", 'When you have trained, tell me what you did, for example "bench 3x5 80 kg".'),
     ("show_workouts", 'Ask "how am I doing?" to see what you have logged.'),
     ("show_plan", 'Ask "what is on today?" to see what is due.'),
+    ("get_sleep", 'Ask "how did I sleep?", and I look it up at Google Health.'),
+    ("get_hevy_workout_history", 'Do you keep your workouts at Hevy? Say "connect Hevy".'),
+    ("save_progress_photo", 'Say "save a progress photo", and in some weeks you will see a difference.'),
 )
 LATER: Final = (
     'Anything else? "What is on today?", for example, or "how am I doing?"',

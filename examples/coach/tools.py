@@ -6,15 +6,29 @@ read with `ctx.once`, and what must not happen twice is done in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from textwrap import shorten
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, create_model
 
-from yourcall import Context, Form, Option, Question, QuestionAnswer, Questions, Titles, Tool, ask_user, tool
+from yourcall import (
+    Confirm,
+    Context,
+    Form,
+    Option,
+    Question,
+    QuestionAnswer,
+    Questions,
+    Rejected,
+    Titles,
+    Tool,
+    ask_user,
+    tool,
+)
+from yourcall.credentials import Credential
 
 from . import plans, words
 from .profile import WEEK, Day, Equipment, Goal, Level, Profile, Profiles, Unit, Workout
@@ -25,6 +39,8 @@ class Coach:
     """What the tools work with: `ctx.deps`."""
 
     profiles: Profiles
+    credentials: Mapping[str, Credential] = field(default_factory=dict)
+    """What users can connect, by its name for people."""
 
 
 # --------------------------------------------------------------------------- the unit
@@ -93,7 +109,7 @@ async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing t
     reuse: bool | None = None,
     decide: bool = False,
 ) -> str:
-    """Plan the user's training week and save the plan. Asks for what is not known.
+    """Plan the user's training week. Asks for what is not known, and shows the plan before it is saved.
 
     Give what the user has said; `also_on` and `not_on` change the days that are known. `reuse` says whether to take
     what is remembered from last time: true to take it, false to let the user change it; leave it out to let the user
@@ -127,9 +143,39 @@ async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing t
         fields: dict[str, Any] = {name: (WEEK_FIELDS[name], wanted[name]) for name in open_to_change}
         wanted |= ctx.ask(Form(create_model("Week", **fields), title="What should be different?")).model_dump()
     wanted |= _known({"level": level})
-    plan = plans.week(Profile.model_validate(remembered.model_dump() | wanted))
-    await ctx.once("save", ctx.deps.profiles.update, ctx.user, wanted | {"plan": plan}, repeatable=True)
-    return "\n\n".join([plan, *notes])
+    profile = Profile.model_validate(remembered.model_dump() | wanted)
+    await ctx.once("remember", ctx.deps.profiles.update, ctx.user, wanted, repeatable=True)
+    planned = plans.sessions(profile) if decide else ctx.ask(_approval(profile, notes))
+    plan = plans.week(profile, _trained(planned))
+    saved: dict[str, object] = {"plan": plan}
+    await ctx.once("save", ctx.deps.profiles.update, ctx.user, saved, repeatable=True)
+    return "\n\n".join([plan, *notes]) if decide else plan
+
+
+A_DAY: Final = Annotated[str, Field(max_length=1000)]
+
+
+def _approval(profile: Profile, notes: Sequence[str]) -> Confirm[dict[Day, str]]:
+    """The plan before it is saved, with what the user must know of it: each day can be written anew, or emptied."""
+    title = f"{plans.headline(profile)}. Change what you like; a day that you empty is left out. Save this plan?"
+    return Confirm(
+        "\n\n".join([*notes, title]),
+        plans.sessions(profile),
+        editable=True,
+        hints=dict.fromkeys(WEEK, A_DAY),
+        check=_some_day,
+    )
+
+
+def _some_day(planned: dict[Day, str]) -> None:
+    if not _trained(planned):
+        raise Rejected("Leave at least one day, or say no.")
+
+
+def _trained(planned: dict[Day, str]) -> dict[Day, str]:
+    """The days with something on them, each in one piece: an empty line begins the next day."""
+    texts = {day: "\n".join(filter(None, map(str.strip, text.splitlines()))) for day, text in planned.items()}
+    return {day: text for day, text in texts.items() if text}
 
 
 def _changed(days: Sequence[Day], also_on: Sequence[Day], not_on: Sequence[Day]) -> list[Day]:
@@ -402,6 +448,7 @@ async def show_profile(ctx: Context[Coach]) -> str:
     """What is known about the user."""
     profile = await ctx.deps.profiles.load(ctx.user)
     count = len(await ctx.deps.profiles.workouts(ctx.user))
+    photos = await ctx.deps.profiles.photos(ctx.user)
     known = {
         "Goal": plans.AIMS[profile.goal] if profile.goal else "",
         "Days": plans.listed(profile.days),
@@ -411,6 +458,8 @@ async def show_profile(ctx: Context[Coach]) -> str:
         "To be careful with": plans.listed(profile.injuries),
         "Plan": "saved" if profile.plan else "",
         "Workouts logged": str(count or ""),
+        "Progress photos": f"{len(photos)}, the latest of {photos[-1]:%d %b}" if photos else "",
+        "Connected": plans.listed([name for name, one in ctx.deps.credentials.items() if await ctx.holds(one)]),
     }
     lines = [f"- {name}: {value}" for name, value in known.items() if value]
     return "\n".join(["Known so far:", *lines]) if lines else "Nothing is known so far."
@@ -421,9 +470,9 @@ FORGET, KEEP = "Forget everything", "Keep it"
 
 @tool(hold=True)
 async def forget_profile(ctx: Context[Coach]) -> str:
-    """Delete the user's profile, plan and workouts for good, after they have confirmed it."""
+    """Delete all that is kept of the user for good, and disconnect all services, after they have confirmed it."""
     question = Question(
-        "Delete your profile, your plan and all your workouts? This cannot be undone.",
+        "Delete your profile, plan, workouts and photos, and what you connected? This cannot be undone.",
         header="Forget",
         options=[Option(FORGET), Option(KEEP)],
     )
@@ -436,7 +485,9 @@ async def forget_profile(ctx: Context[Coach]) -> str:
     if FORGET not in answer.selected:
         return "Nothing was deleted."
     await ctx.deps.profiles.forget(ctx.user)
-    return "Everything was deleted: profile, plan and workouts."
+    for credential in ctx.deps.credentials.values():
+        await ctx.forget(credential)
+    return "Everything was deleted: profile, plan, workouts and photos; nothing is connected any more."
 
 
 TOOLS: Final[tuple[Tool[Coach], ...]] = (

@@ -18,8 +18,9 @@ class Topic(NamedTuple):
 
 
 ABOUT: Final = (
-    "I am a rule-based stand-in for a language model. I run offline and know a few things about training: I plan "
-    "your week, log what you did, and remember your unit, goal, days, equipment and injuries."
+    "I am a rule-based stand-in for a language model. I know a few things about training: I plan your week, log what "
+    "you did, remember your unit, goal, days, equipment and injuries, and keep progress photos. I can look at your "
+    "workouts at Hevy and your sleep at Google Health, if you connect them."
 )
 
 TECHNIQUE: Final = (
@@ -139,7 +140,7 @@ ME: Final = (
         r"|is this (an? )?(ai|real|bot|gpt|llm|model)|(system )?prompt|(ignore|forget) (all |your "
         r"|the )*(previous )?instructions"
         r"|stand-?in|language model|chat ?gpt|about yourself|how (smart|old) are you",
-        f"{ABOUT} There is no model behind me and nothing leaves this computer.",
+        f"{ABOUT} There is no model behind me.",
         then="menu",
     ),
     Topic(
@@ -173,7 +174,8 @@ ME: Final = (
     Topic(
         r"(where|how) (is|are|do you (keep|store|save)) .*(data|information|stored|saved)|privacy|private|gdpr"
         r"|who (can )?sees?|(is|are) (this|it|my data|the data) (safe|secure)",
-        "Your profile and this chat are in two small files on the computer that runs this demo, and nowhere else. "
+        "Your profile, your photos and this chat are on the computer that runs this demo, and nowhere else; a key that "
+        "you give on a card is sealed there. "
         'Say "what do you know about me?" to see the profile, or "forget me" to remove it.',
         then="nothing",
     ),
@@ -182,16 +184,14 @@ ME: Final = (
         r"|account"
         r"|password"
         r"|what'?s my name|what is my name",
-        "This is a demo: it is free, it runs offline and there are no accounts. It knows you by a cookie in this "
+        "This is a demo: it is free, and there are no accounts here. It knows you by a cookie in this "
         'browser. Say "what do you know about me?" to see what it remembers.',
     ),
     Topic(
-        r"(connect|link|sync|import|integrate|upload) .*|(send|show|share) (you )?(an? |my )?(photo|picture"
-        r"|screenshot|file)|hevy|strava|garmin|fitbit|apple (watch|health)|google (fit"
-        r"|health)"
-        r"|smart ?watch|whoop|oura",
-        "I cannot connect to other services or take files here. You can type what you did, also several lines at "
-        'once, for example "squat 3x5 100 kg, bench 3x5 80 kg".',
+        r"(connect|link|sync|import|integrate|upload) .*|(send|show|share) (you )?(an? |my )?(screenshot|file|video)"
+        r"|strava|garmin|fitbit|apple (watch|health)|smart ?watch|whoop|oura|my ?fitness ?pal",
+        'I cannot connect to that, sorry: only to Hevy ("connect Hevy") and Google Health ("connect Google Health"). '
+        'You can also type what you did, several lines at once, for example "squat 3x5 100 kg, bench 3x5 80 kg".',
     ),
     Topic(
         r"remind(er|ers)?( me)?|notif(y|ications?)|alarm|calendar|e-?mail|send (me|it|this)|text me|export|download"
@@ -253,7 +253,8 @@ ASIDE: Final = (
     ),
     Topic(
         r"calories.* burn(ed|t)?|burn(ed|t)? .*calories|slept|sleep(ing)?|steps|heart rate|pulse",
-        "I only keep workouts: no sleep, no steps, no heart rate, no calories.",
+        "I only keep workouts: no steps, no heart rate, no calories, and no sleep that you tell me. What Google Health "
+        'knows of your sleep I can look up: ask "how did I sleep?".',
     ),
     Topic(
         r"i weigh|weigh(ed)? in|my (body ?)?weight is|body ?weight is|bmi|body fat",

@@ -18,11 +18,11 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from yourcall import keys_cli
 from yourcall.errors import ProgrammingError
@@ -106,20 +106,36 @@ def _demo(args: argparse.Namespace) -> None:
     folder = _folder(args.data)
     coach = _coach()
     model = args.model or _keyed()
-    with _sealing(folder):
+    with _services(coach, folder) as services:
+        options = {"public_url": _url(listener)}
+        with _sealing(folder):
+            try:
+                engine = coach.build(folder, services, model=model, **options)
+            except ProgrammingError as error:
+                if args.model:
+                    raise
+                print(f"{error} Until then the coach is a stand-in.")
+                model, engine = None, coach.build(folder, services, **options)
+        print(f"Conversations are kept in {folder}; delete the folder to start anew.")
+        print(f"The coach speaks through {model}." if model else "The coach is a stand-in for a language model.")
+        for name in services.stand_ins:
+            print(f"{name} is a stand-in.")
+        notice = coach.notice(services, model)
+        _run(
+            engine, listener, folder, title=coach.TITLE, notice=notice, suggestions=coach.SUGGESTIONS,
+            browser=args.open,
+        )  # fmt: skip
+
+
+@contextmanager
+def _services(coach: ModuleType, folder: Path) -> Iterator[Any]:
+    """What the coach connects to."""
+    with ExitStack() as stack:
         try:
-            engine = coach.build(folder, model=model)
-        except ProgrammingError as error:
-            if args.model:
-                raise
-            print(f"{error} Until then the coach is a stand-in.")
-            model, engine = None, coach.build(folder)
-    print(f"Conversations are kept in {folder}; delete the folder to start anew.")
-    print(f"The coach speaks through {model}." if model else "The coach is a stand-in for a language model.")
-    notice = None if model else coach.NOTICE
-    _run(
-        engine, listener, folder, title=coach.TITLE, notice=notice, suggestions=coach.SUGGESTIONS, browser=args.open
-    )  # fmt: skip
+            services = stack.enter_context(coach.Services.opened(folder, os.environ))
+        except ModuleNotFoundError as missing:
+            raise Refusal(f"{missing.name} is not installed: pip install 'yourcall[web,demo]'") from None
+        yield services
 
 
 def _keyed() -> str | None:
