@@ -281,10 +281,10 @@ class Engine(Generic[D]):
                 await self.write(record, lambda log, now: [declined])
                 return
             ids = given.attached(ask) if isinstance(given, FormAnswer) else ()
-            files = await self.files.named(found.key.owner, ids) if ids else ()
+            files = await self.files.named(who or found.key.owner, ids) if ids else ()
             kept, drafts = await given.keep(ask, value)
             answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who, files)
-            attached = [Draft("file", file.id) for file in files]
+            attached = [Draft("file", file.id, who) for file in files]
             keep = [*drafts, *attached]
             with keeping(files):
                 await self.write(record, lambda log, now: decisions.answer(log, interrupt, answered), keep=keep)

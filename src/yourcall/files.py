@@ -7,6 +7,7 @@ its row is written, then its bytes are made durable, so that a crash between the
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,13 +21,13 @@ from yourcall.asks import Ask, payload_digest
 from yourcall.entries import Channel, File, Json
 from yourcall.errors import DraftGone, Fault, FileGone, FileTooLarge, NoRoom, Rejected
 from yourcall.faults import pointer
-from yourcall.ports import Blobs, Draft, FileRows, Key, Look
+from yourcall.ports import DRAFT_SECONDS, Blobs, Draft, FileRows, Key, Look
 from yourcall.upload import Rules, Upload, clean_name
+
+log = logging.getLogger("yourcall")
 
 QUOTA: Final = 1 << 30
 """Bytes that all files of one user may have."""
-DRAFT_SECONDS: Final = 3600.0
-"""How long a file waits for the entry that names it."""
 MOST_NAMED: Final = 10
 """Files that one message may bring."""
 SWEEP_BATCH: Final = 100
@@ -86,11 +87,22 @@ class Files:
         return await self.rows.kept(key)
 
     async def sweep(self) -> None:
-        """Remove what counts no more: first the bytes, then the row by which they are found."""
-        while doomed := await self.rows.doomed(DRAFT_SECONDS, SWEEP_BATCH):
-            for id in doomed:
-                await self.blobs.delete(id)
-            await self.rows.remove(doomed)
+        """Remove what counts no more: first the bytes, then the row by which they are found.
+
+        Bytes that cannot be removed now are left to the next time.
+        """
+        gone: list[str] | None = None
+        while gone != [] and (doomed := await self.rows.doomed(DRAFT_SECONDS, SWEEP_BATCH)):
+            gone = [id for id in doomed if await self._removed(id)]
+            await self.rows.remove(gone)
+
+    async def _removed(self, id: str) -> bool:
+        try:
+            await self.blobs.delete(id)
+        except Exception:
+            log.exception("The file %s could not be removed; it is tried again", id)
+            return False
+        return True
 
 
 @contextmanager

@@ -104,11 +104,13 @@ DRAFT_SECONDS: Final = 3600.0
 class Draft:
     """A sealed value or a file that is stored but counts for nothing, until an append keeps it.
 
-    One that no append has kept is swept away after an hour.
+    One that no append has kept is swept away after an hour. A file may be the draft of `giver`, who answers in the
+    place of the conversation's owner; once it is kept, it is the owner's.
     """
 
     kind: Literal["sealed", "file"]
     id: str
+    giver: str | None = None
 
 
 class Appended(Enum):

@@ -75,6 +75,19 @@ async def test_an_append_without_its_draft_is_none(store: Store) -> None:
     assert await store.files.kept(ADA) == [ONE]
 
 
+async def test_what_somebody_else_gives_is_the_owner_s(store: Store) -> None:
+    """Bob answers what Ada's conversation put to him: his draft becomes hers, and nobody else's does."""
+    await store.files.add("bob", ONE, MUCH)
+    await store.files.add("eve", TWO, MUCH)
+    for draft in (Draft("file", TWO.id, "bob"), Draft("file", TWO.id)):
+        with pytest.raises(Busy):
+            await store.append(ADA, 0, placed(0, User("see")), Row(), keep=[draft])
+    await store.append(ADA, 0, placed(0, User("see")), Row(), keep=[Draft("file", ONE.id, "bob")])
+    assert await store.files.kept(ADA) == [ONE]
+    assert await store.files.find("ada", [ONE.id]) == [ONE]
+    assert await store.files.find("bob", [ONE.id]) == []
+
+
 async def test_every_method_sees_one_owner(store: Store) -> None:
     """Bob neither finds nor drops what is Ada's."""
     await store.files.add("ada", ONE, MUCH)

@@ -184,6 +184,30 @@ async def test_a_sweep_that_was_cut_off_is_made_up_for(store: SQLiteStore, tmp_p
         await files.blobs.read(file.id)
 
 
+async def test_a_file_that_cannot_be_removed_keeps_nothing_up(
+    store: SQLiteStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The others are removed, what asked for the sweep goes on, and the next sweep tries that one again."""
+
+    class Stuck(FolderBlobs):
+        async def delete(self, id: str) -> None:
+            if id in stuck:
+                raise PermissionError(1, "Operation not permitted")
+            await super().delete(id)
+
+    files = Files(SQLiteFiles(store.file), Stuck(tmp_path / "files"), look)
+    sent_files = [(await files.receive("ada", sent("a.png", hostile.image()), Rules(["image/*"])))[0] for _ in "abc"]
+    stuck = {sent_files[0].id}
+    for file in sent_files:
+        await files.rows.drop("ada", file.id)
+    await files.sweep()
+    assert await files.rows.doomed(3600, 9) == [sent_files[0].id]
+    assert "could not be removed" in caplog.text
+    stuck.clear()
+    await files.sweep()
+    assert await files.rows.doomed(3600, 9) == []
+
+
 # --------------------------------------------------------------------------- looking
 
 

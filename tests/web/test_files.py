@@ -19,7 +19,7 @@ from tests import hostile
 from tests.web.agents import engine_of
 from tests.web.serving import Served, User, serve
 from tests.web.test_bad_input import problem
-from yourcall import Context, Engine, File, Form, Rejected, Upload, tool
+from yourcall import Context, Engine, File, Form, Option, Question, Questions, Rejected, Upload, tool
 from yourcall.errors import FileGone, ProgrammingError
 
 pytestmark = pytest.mark.anyio
@@ -568,6 +568,33 @@ async def test_an_answer_brings_files_where_they_were_asked_for(tmp_path: Path) 
         problem(await user.answer(second["id"], {"waist": 80, "files": []}), 422, "unknown-field", "Unexpected field.")
         assert (await user.answer(second["id"], {"waist": 80})).status_code == 200
         assert json.loads(await result(user, conversation)) == ["tape.txt: 80"]
+
+
+@tool
+async def ask_bob(ctx: Context) -> list[str]:
+    """Bob answers, with pictures of his."""
+    said = Question("Does it hold?", [Option("Yes"), Option("No")])
+    ctx.ask(Questions([said], to="bob", attachments=True))
+    return [f"{file.name}: {(await ctx.read(file)).decode()}" for file in ctx.attachments]
+
+
+async def test_whoever_is_asked_sends_files_of_their_own(tmp_path: Path) -> None:
+    """They become files of the conversation, and are its owner's; of the owner's own files none can be named."""
+    engine = engine_of([[("ask_bob", {})], "Thanks."], ask_bob, store=f"sqlite:///{tmp_path.as_posix()}/chat.db")
+    async with serve(engine) as served:
+        ada, bob = await served.user("ada"), await served.user("bob")
+        conversation, interrupt = await asked(ada)
+        hers, his = await send(ada, "hers.txt", b"no"), await send(bob, "his.txt", b"it does")
+        answer = {"answers": [{"selected": ["Yes"]}]}
+        response = await bob.answer(interrupt, answer | {"files": [hers["id"]]})
+        assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, "/files/0")
+        for _ in range(2):
+            response = await bob.answer(interrupt, answer | {"files": [his["id"]]})
+            assert response.status_code == 200, response.text
+        assert json.loads(await result(ada, conversation)) == ["his.txt: it does"]
+        place = f"/conversations/{conversation}/files/{his['id']}"
+        assert (await ada.get(place)).content == b"it does"
+        assert (await bob.get(place)).status_code == 404
 
 
 def test_a_field_cannot_have_the_name_of_what_comes_along() -> None:

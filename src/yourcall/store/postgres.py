@@ -217,7 +217,7 @@ async def _keep(db: Connection, owner: str, conversation: int, draft: Draft) -> 
         case "sealed":
             await postgres_sealed.keep(db, owner, conversation, draft.id)
         case "file":
-            await postgres_files.keep(db, owner, conversation, draft.id)
+            await postgres_files.keep(db, owner, conversation, draft)
 
 
 def _values(key: Key, head: int, entries: Sequence[Entry], row: Row, place: int | None, until: float) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from yourcall.entries import File
 from yourcall.errors import DraftGone
-from yourcall.ports import LEAST_FILE, Key
+from yourcall.ports import LEAST_FILE, Draft, Key
 from yourcall.store.postgres_pool import NOW, Connection, PostgresPool
 
 _ALONE: Final = "SELECT pg_advisory_xact_lock(hashtextextended('yourcall file ' || %(owner)s, 0))"
@@ -27,7 +27,9 @@ _KEPT: Final = """
 SELECT f.id, f.name, f.type, f.size, f.sha256 FROM file f JOIN conversation c ON c.key = f.conversation
 WHERE c.owner = %s AND c.id = %s ORDER BY f.at, f.id
 """
-_KEEP: Final = "UPDATE file SET draft = false, conversation = %s WHERE id = %s AND owner = %s AND draft RETURNING id"
+_KEEP: Final = """
+UPDATE file SET draft = false, conversation = %s, owner = %s WHERE id = %s AND owner = %s AND draft RETURNING id
+"""
 _DROP: Final = "UPDATE file SET draft = false WHERE id = %s AND owner = %s AND draft RETURNING id"
 _DOOM: Final = (
     f"UPDATE file SET draft = false WHERE conversation IS NULL AND draft AND at < {NOW} - %(age)s RETURNING id"
@@ -73,7 +75,8 @@ class PostgresFiles:
         await self._pool.rows(_REMOVE, (list(ids),))
 
 
-async def keep(db: Connection, owner: str, conversation: int, id: str) -> None:
+async def keep(db: Connection, owner: str, conversation: int, draft: Draft) -> None:
     """Within the append to this conversation: the draft is one of its files."""
-    if not await (await db.execute(_KEEP, (conversation, id, owner))).fetchall():
-        raise DraftGone(id)
+    values = (conversation, owner, draft.id, draft.giver or owner)
+    if not await (await db.execute(_KEEP, values)).fetchall():
+        raise DraftGone(draft.id)

@@ -207,7 +207,7 @@ class SQLiteStore:
             case "sealed":
                 await sqlite_sealed.keep(db, owner, conversation, draft.id)
             case "file":
-                await sqlite_files.keep(db, owner, conversation, draft.id)
+                await sqlite_files.keep(db, owner, conversation, draft)
 
     async def _repeats(self, key: Key, entries: Sequence[Entry]) -> bool:
         """Whether a message of the same client's id is in the log."""

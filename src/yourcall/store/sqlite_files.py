@@ -9,7 +9,7 @@ import aiosqlite
 
 from yourcall.entries import File
 from yourcall.errors import DraftGone
-from yourcall.ports import LEAST_FILE, Key
+from yourcall.ports import LEAST_FILE, Draft, Key
 from yourcall.store.sqlite_file import SQLiteFile
 
 _ADD: Final = f"""
@@ -24,7 +24,9 @@ _KEPT: Final = """
 SELECT f.id, f.name, f.type, f.size, f.sha256 FROM file f JOIN conversation c ON c.key = f.conversation
 WHERE c.owner = ? AND c.id = ? ORDER BY f.at, f.rowid
 """
-_KEEP: Final = "UPDATE file SET draft = 0, conversation = ? WHERE id = ? AND owner = ? AND draft RETURNING id"
+_KEEP: Final = (
+    "UPDATE file SET draft = 0, conversation = ?, owner = ? WHERE id = ? AND owner = ? AND draft RETURNING id"
+)
 _DOOM: Final = "UPDATE file SET draft = 0 WHERE conversation IS NULL AND draft AND at < ?"
 _DOOMED: Final = "SELECT id FROM file WHERE conversation IS NULL AND (NOT draft OR at < ?) ORDER BY at LIMIT ?"
 
@@ -63,7 +65,7 @@ class SQLiteFiles:
             )
 
 
-async def keep(db: aiosqlite.Connection, owner: str, conversation: int, id: str) -> None:
+async def keep(db: aiosqlite.Connection, owner: str, conversation: int, draft: Draft) -> None:
     """Within the append to this conversation: the draft is one of its files."""
-    if not list(await db.execute_fetchall(_KEEP, (conversation, id, owner))):
-        raise DraftGone(id)
+    if not list(await db.execute_fetchall(_KEEP, (conversation, owner, draft.id, draft.giver or owner))):
+        raise DraftGone(draft.id)
