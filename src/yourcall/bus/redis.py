@@ -110,8 +110,8 @@ class RedisBus:
         channel = self._channels.setdefault(name, Channel())
         channel.listeners.add(send)
         try:
-            said, since = await self._join(name, channel)
             with receive:
+                said, since = await self._join(name, channel)
                 async with aclosing(_heard(said, since, receive)) as events:
                     yield events
         finally:
