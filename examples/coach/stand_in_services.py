@@ -21,8 +21,8 @@ import flask
 import jinja2
 from werkzeug.serving import BaseWSGIServer, make_server
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it imports a module that its own library is about to give up
+with warnings.catch_warnings(record=True):  # it imports a module that its own library is about to give up,
+    warnings.simplefilter("ignore")  # and which insists on saying so
     import oidc_provider_mock
 
 PEOPLE: Final = {"alex@example.com": "Alex", "sam@example.com": "Sam"}

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -28,6 +28,8 @@ class Server:
     folder: Path
     port: int
     process: subprocess.Popen[bytes] | None = None
+    engine: str = "tests.browser.app:engine"
+    env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -45,8 +47,8 @@ class Server:
         self.kill()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "yourcall.cli", "serve", "tests.browser.app:engine"]
-        env = os.environ | {"YOURCALL_SCENE": str(self.folder), "YOURCALL_SCENE_URL": self.url}
+        command = [sys.executable, "-m", "yourcall.cli", "serve", self.engine]
+        env = os.environ | {"YOURCALL_SCENE": str(self.folder), "YOURCALL_SCENE_URL": self.url} | dict(self.env)
         with (self.folder / "server.log").open("ab") as output:
             self.process = subprocess.Popen(
                 [*command, "--port", str(self.port), "--data", str(self.folder)],
