@@ -44,8 +44,10 @@ async def main(path: str, at: str) -> None:
     name = "works" if at == "tool" else "asks"
 
     def watch(statement: str) -> None:
-        """The first transaction records the message, the second the step with its call, the third the question."""
-        if store.statements[:-1].count("COMMIT") == 2 and statement.strip().startswith(at):
+        """Of the log's transactions the first records the message, the second the step, the third the question."""
+        before = [text.strip() for text in store.statements[:-1]]
+        log = next((n for n, text in enumerate(before) if text.startswith("INSERT INTO entry")), len(before))
+        if before[log:].count("COMMIT") == 2 and statement.strip().startswith(at):
             die()
 
     store.on_statement = watch
