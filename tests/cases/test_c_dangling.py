@@ -153,8 +153,8 @@ async def test_C3_killed_while_a_question_is_stored(scene: Scene, statement: str
     killed(scene.path, statement)
     scene.pass_lease()
     async with scene.process(crashing.works, crashing.asks) as p:
-        assert await p.kinds() == "user run assistant began run began"
         await until(p.chat.interrupts)
+        assert await p.kinds() == "user run assistant began run began asked"
         assert await p.answer("a") == Done()
         assert_well_formed(await p.chat.log())
         assert len(await p.bodies(Asked)) == 1
