@@ -12,6 +12,7 @@ from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
 import anyio
 from psycopg import AsyncConnection, OperationalError
+from psycopg.errors import IdleInTransactionSessionTimeout
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from yourcall.errors import Busy, NewerLog
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 CONNECTIONS: Final = 10
 PATIENCE: Final = 5.0
-"""Seconds to wait for a connection of the pool, or for a lock."""
+"""Seconds to wait for a connection of the pool, for a lock, or for the next statement of a transaction."""
 UPGRADE: Final = 0x59_6F_75_72_63_61_6C_6C
 """The advisory lock under which the schema is changed."""
 
@@ -86,7 +87,7 @@ class PostgresPool:
         try:
             async with self._pool.connection() as db:
                 return await work(db)
-        except (OperationalError, PoolTimeout, PoolClosed) as error:
+        except (OperationalError, IdleInTransactionSessionTimeout, PoolTimeout, PoolClosed) as error:
             raise Busy("The store is busy. Try again in a moment.") from error
 
     async def _upgrade(self) -> None:
@@ -109,5 +110,9 @@ class PostgresPool:
 
 
 async def _configure(db: Connection) -> None:
-    """Whatever the server's defaults are: a commit is on disk, and nobody waits for a lock for ever."""
-    await db.execute(f"SET synchronous_commit = on; SET lock_timeout = '{PATIENCE:g}s'".encode())
+    """Whatever the server's defaults are: a commit is on disk, and nobody waits for a lock for ever.
+
+    Nor for one who has stopped in the middle of a transaction, or is not heard of any more.
+    """
+    limits = f"lock_timeout = '{PATIENCE:g}s'; SET idle_in_transaction_session_timeout = '{PATIENCE:g}s'"
+    await db.execute(f"SET synchronous_commit = on; SET {limits}".encode())
