@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 import anyio
@@ -16,6 +17,7 @@ from tests.faults.report import Outcome
 from tests.support import Clock
 from yourcall import Agent, Context, Engine, Form, tool
 from yourcall.entries import Asked, Call, Closed, Json
+from yourcall.errors import Busy
 from yourcall.errors import Closed as ClosedError
 from yourcall.log import UserMessage
 from yourcall.ports import Finished, ModelEvent, ModelRequest, Store
@@ -25,8 +27,9 @@ SPAN = 60
 """Seconds within which what has a limit expires; a third has none."""
 ANSWERED = 0.25
 """How many are answered, at a moment near their limit."""
-SPEED = 50
-"""Seconds that the clock passes in one."""
+RATE = 100
+"""Questions that are over in a second, by the clock's pace."""
+TICK = 0.5
 
 
 class Waits:
@@ -66,8 +69,8 @@ async def sweep_under_a_fast_clock(
                     moment = began + (limit or SPAN) + chance.choice((-1, 0, 0.5))
                     tasks.start_soon(_answer, chance.choice(engines), f"c{n}", n, clock, moment, facts)
             while clock.now < began + SPAN + 2:
-                clock.now += 0.5
-                await anyio.sleep(0.5 / SPEED)
+                clock.now += TICK
+                await anyio.sleep(TICK * count / (SPAN * RATE))
             await _none_is_due(store, clock)
         _check_times(read(store), clock, outcome)
         await _answer_the_rest(engines, store, facts)
@@ -96,16 +99,26 @@ async def _all_wait(engines: list[Engine[Any]], store: str, limits: list[int]) -
 async def _answer(engine: Engine[Any], id: str, number: int, clock: Clock, moment: float, facts: Facts) -> None:
     """Answer when the moment has come; too late is no fault."""
     while clock.now < moment:  # noqa: ASYNC110  # a clock that a test moves
-        await anyio.sleep(0.1 / SPEED)
+        await anyio.sleep(0.01)
     chat = engine.conversation(id, user="ada")
     for interrupt in await chat.interrupts():
         try:
-            await chat.answer(interrupt.id, {"number": number})
+            await _unless_busy(partial(chat.answer, interrupt.id, {"number": number}))
         except ClosedError as closed:
             if closed.ending != "expired":
                 facts.broken.append(f"the answer to {id} was refused: {closed.ending}")
-            continue
-        facts.answered[("ada", id), interrupt.id] = number
+        else:
+            facts.answered[("ada", id), interrupt.id] = number
+
+
+async def _unless_busy(answer: Callable[[], Awaitable[object]]) -> None:
+    """Try again as long as the store says so."""
+    while True:
+        try:
+            await answer()
+            return
+        except Busy:
+            await anyio.sleep(0.1)
 
 
 async def _none_is_due(store: str, clock: Clock) -> None:
@@ -134,10 +147,10 @@ def _check_times(store: list[Kept], clock: Clock, outcome: Outcome) -> None:
 async def _answer_the_rest(engines: list[Engine[Any]], store: str, facts: Facts) -> None:
     """A question without a limit waits for ever, and is answered then."""
     for n, kept in enumerate(read(store)):
-        if kept.phase == "waiting":
+        if kept.phase == "waiting" and kept.expires_at is None:
             chat = engines[n % SWEEPERS].conversation(kept.place[1], user="ada")
             (interrupt,) = await chat.interrupts()
-            await chat.answer(interrupt.id, {"number": n})
+            await _unless_busy(partial(chat.answer, interrupt.id, {"number": n}))
             facts.answered[kept.place, interrupt.id] = n
     with anyio.move_on_after(PATIENCE):
         while any(kept.phase == "run" for kept in read(store)):  # noqa: ASYNC110  # a store
