@@ -13,6 +13,9 @@ from tests.oauth.stage import connecting, desk
 from tests.oauth.test_forged import sent_back
 from yourcall import Rejected
 from yourcall.connect import Account, Identify, OAuthProvider
+from yourcall.errors import ProviderFailed
+from yourcall.oauth.id_tokens import claims_of
+from yourcall.oauth.metadata import Discovery
 
 pytestmark = pytest.mark.anyio
 
@@ -83,6 +86,38 @@ async def test_an_app_may_turn_an_account_away(server: Panva, forger: Forger) ->
         assert "canary" not in back.text
         assert await running.is_open(ada.client)
         assert not await running.tokens("hub")
+
+
+async def test_two_clients_of_one_issuer_are_two(forger: Forger) -> None:
+    """What the issuer says of itself is read once; how a client makes itself known is each one's own."""
+    discovery = Discovery()
+    confidential = forger.provider("one")
+    public = OAuthProvider("two", issuer=forger.issuer, client_id="other", revocation_endpoint="https://a.example/r")
+    for _ in range(2):
+        assert (await discovery.metadata(confidential)).auth_method == "client_secret_basic"
+        assert (await discovery.metadata(public)).auth_method == "none"
+        assert (await discovery.metadata(public)).revocation_endpoint == "https://a.example/r"
+
+
+async def test_keys_that_a_provider_took_back_are_not_believed_for_ever(
+    forger: Forger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read is kept for an hour, keys too: a token under a key that is not published any more is refused."""
+    discovery = Discovery()
+    metadata = await discovery.metadata(forger.provider())
+    claims = {"iss": forger.issuer, "aud": "desk", "sub": "ada", "nonce": "n", "iat": 1, "exp": 1 << 40}
+
+    async def claimed() -> str:
+        found = await claims_of(token, client_id="desk", nonce="n", metadata=metadata, discovery=discovery)
+        return str(found["sub"])
+
+    token = forger.signed(claims)
+    assert await claimed() == "ada"
+    forger.key = forger.other
+    assert await claimed() == "ada"
+    monkeypatch.setattr("yourcall.oauth.metadata.HOUR", 0.0)  # and it is over
+    with pytest.raises(ProviderFailed):
+        await claimed()
 
 
 @pytest.mark.parametrize("lasts", ["0", "-1"])

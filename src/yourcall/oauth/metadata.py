@@ -5,6 +5,7 @@ It must be the issuer that was configured, and all its addresses https. What was
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Final
@@ -38,27 +39,31 @@ class Discovery:
     """The metadata of the providers of one process."""
 
     def __init__(self) -> None:
-        self._read: dict[str, tuple[float, Metadata]] = {}
-        self._keys: dict[str, Json] = {}
+        self._read: dict[str, tuple[float, Json]] = {}
 
     async def metadata(self, provider: OAuthProvider) -> Metadata:
         """Raises `ProviderFailed` where it cannot be read or is not the configured issuer's."""
         if provider.explicit:
             return _given(provider)
         assert provider.issuer is not None
-        at, known = self._read.get(provider.issuer, (0.0, None))
-        if known is None or time.monotonic() - at > HOUR:
-            document = await read_json(f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
-            known = _read(provider, document)
-            self._read[provider.issuer] = time.monotonic(), known
-        return known
+        url = f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration"
+        try:
+            return _read(provider, await self._published(url))
+        except ProviderFailed:
+            self._read.pop(url, None)
+            raise
 
     async def keys(self, metadata: Metadata, *, fresh: bool = False) -> Json:
         """The provider's public keys (RFC 7517); `fresh` reads them anew."""
         assert metadata.jwks_uri is not None
-        if fresh or metadata.jwks_uri not in self._keys:
-            self._keys[metadata.jwks_uri] = await read_json(metadata.jwks_uri)
-        return self._keys[metadata.jwks_uri]
+        return await self._published(metadata.jwks_uri, fresh=fresh)
+
+    async def _published(self, url: str, *, fresh: bool = False) -> Json:
+        at, document = self._read.get(url, (-math.inf, None))
+        if fresh or time.monotonic() - at > HOUR:
+            document = await read_json(url)
+            self._read[url] = time.monotonic(), document
+        return document
 
 
 def _given(provider: OAuthProvider) -> Metadata:
