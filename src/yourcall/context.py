@@ -481,7 +481,7 @@ async def _run_effect(
     except anyio.get_cancelled_exc_class():  # the process ends, or the effect gave up half way: who knows
         return Effect(begun.call, begun.name, begun.args, "unknown")
     except BaseException as error:  # also `sys.exit`: whatever it was, the effect has ended
-        return Effect(begun.call, begun.name, begun.args, "failed", error=type(error).__name__)
+        return Effect(begun.call, begun.name, begun.args, "failed", error=hidden.text(type(error).__name__))
     finally:
         _effect.reset(token)
     try:

@@ -164,4 +164,4 @@ def declines(key: str) -> None:
 
 
 def fails(key: str) -> None:
-    raise ValueError(f"could not send {key}")
+    raise type(key, (ValueError,), {})(f"could not send {key}")
