@@ -1,6 +1,8 @@
 """What a provider says of itself (OpenID Connect Discovery 1.0), or what the app says of it.
 
-It must be the issuer that was configured, and all its addresses https. What was read is kept for an hour.
+It must be the issuer that was configured, and all its addresses https: only a provider on this very machine may name
+others on it, so that nobody who writes such a document has us knock at our own services. What was read is kept for an
+hour.
 """
 
 from __future__ import annotations
@@ -79,12 +81,14 @@ def _given(provider: OAuthProvider) -> Metadata:
 
 
 def _read(provider: OAuthProvider, document: Json) -> Metadata:
-    if not isinstance(document, dict) or document.get("issuer") != provider.issuer:
+    issuer = provider.issuer
+    if not isinstance(document, dict) or issuer is None or document.get("issuer") != issuer:
         raise ProviderFailed
 
     def address(name: str) -> str | None:
         url = document.get(name)
-        return url if isinstance(url, str) and is_secure(url) else None
+        inward = issuer.startswith("http:")
+        return url if isinstance(url, str) and is_secure(url) and (inward or url.startswith("https:")) else None
 
     authorization, token, keys = map(address, ("authorization_endpoint", "token_endpoint", "jwks_uri"))
     if authorization is None or token is None or keys is None:
@@ -93,7 +97,7 @@ def _read(provider: OAuthProvider, document: Json) -> Metadata:
     return Metadata(
         authorization,
         token,
-        issuer=provider.issuer,
+        issuer=issuer,
         jwks_uri=keys,
         userinfo_endpoint=address("userinfo_endpoint"),
         revocation_endpoint=provider.revocation_endpoint or address("revocation_endpoint"),
