@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
 from tests.web.agents import engine_of
-from tests.web.serving import User, serve
+from tests.web.serving import User, current_user, serve
+from yourcall.web import create_router
 
 pytestmark = pytest.mark.anyio
 
@@ -88,3 +91,30 @@ async def test_an_older_browser_says_only_its_origin(ada: User) -> None:
         assert (await ada.post("/conversations", headers={"Origin": origin}, json={})).status_code == 201
     other_port = own(ada)[:-1] + ("1" if own(ada)[-1] == "0" else "0")
     assert (await ada.post("/conversations", headers={"Origin": other_port}, json={})).status_code == 403
+
+
+async def test_no_route_that_writes_is_open_to_other_sites() -> None:
+    """T9: every route but those that read, also for the bodies that any page can have a form send: files are taken as
+    multipart. A signed call needs no session, so there is none that a page could abuse."""
+    engine = engine_of()
+    routes = [route for route in create_router(engine, user=current_user).routes if isinstance(route, APIRoute)]
+    writing = [(way, one.path) for one in routes for way in one.methods or () if way != "GET"]
+    assert len(writing) > 10
+    bodies: list[dict[str, Any]] = [
+        {"json": {"text": "x", "value": "x"}},
+        {"content": b'{"text": "x"}', "headers": {"Content-Type": "text/plain"}},
+        {"data": {"text": "x"}},
+        {"files": {"file": ("a.txt", b"x")}},
+    ]
+    async with serve(engine) as served:
+        ada = await served.user("ada")
+        for method, path in writing:
+            if path == "/visits/{token}":
+                continue
+            for name in ("{id}", "{token}", "{name}"):
+                path = path.replace(name, "x")  # noqa: PLW2901
+            for body in bodies:
+                headers = {**body.get("headers", {}), "Origin": "null", "Sec-Fetch-Site": "cross-site"}
+                response = await ada.request(method, path, **{**body, "headers": headers})
+                assert (response.status_code, response.json()["type"].rpartition("/")[2]) == (403, "cross-origin"), path
+        assert (await ada.get("/conversations")).json()["conversations"] == []
