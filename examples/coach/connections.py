@@ -21,7 +21,7 @@ HEVY, GOOGLE_HEALTH = "Hevy", "Google Health"
 """The services as people call them."""
 
 WHERE: Final = "Hevy shows it under Settings, Developer; it is part of Hevy Pro."
-WHERE_IN_THE_STAND_IN: Final = "There is only a stand-in for Hevy here: make up a key that begins with hevy-"
+WHERE_IN_THE_STAND_IN: Final = 'There is only a stand-in for Hevy here: make up a key that begins with "hevy-".'
 
 
 def hevy_key(services: Services) -> Secret:

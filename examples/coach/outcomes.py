@@ -113,16 +113,19 @@ def _done(outcome: Outcome, scene: Scene) -> Move:
     if outcome.tool == "update_profile":
         return Move(text)
     if outcome.tool in UNLOCKS:
-        return call(UNLOCKS[outcome.tool], f"{text} {SEEN}")
+        tool, seen = UNLOCKS[outcome.tool]
+        return call(tool, f"{text} {seen}")
     if outcome.tool == "plan_week":
         after = f'After a session, tell me what you did, for example "{_example(text)}".'
         return Move(text).plus(Move(after if CHANGEABLE in scene.told else f"{CHANGEABLE} {after}"))
     return Move(text, ends=True)
 
 
-UNLOCKS: Final = {"connect_hevy": "get_hevy_workout_history", "connect_google_health": "get_sleep"}
+UNLOCKS: Final = {
+    "connect_hevy": ("get_hevy_workout_history", "Your key I never saw, but I can use it now:"),
+    "connect_google_health": ("get_sleep", "Your password I never saw; what you allowed I can see now:"),
+}
 """Which tool there is once something is connected: it is what that was for."""
-SEEN: Final = "I never saw it, but can use it now:"
 
 CHANGEABLE: Final = 'Is something not right? Say "other days", "different goal" or "too hard".'
 
