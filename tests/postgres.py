@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -20,11 +20,28 @@ BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [Path(shutil.whi
 
 
 class Postgres:
-    """The server's address, and databases in it that are empty."""
+    """The server's address, and databases in it that are empty. It can be stopped, and started again."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, folder: Path, port: int, command: Sequence[str | Path]) -> None:
         self.url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-        self._made = 0
+        self._folder, self._command, self._made = folder, command, 0
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with open(self._folder / "log", "a") as log:
+            self._server = subprocess.Popen(self._command, stderr=log, cwd=self._folder)
+        while self._server.poll() is None:
+            with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.url):
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """By default a fast stop: connections that are open are closed. SIGQUIT is as a crash."""
+        if self._server is not None:
+            self._server.send_signal(how)
+            self._server.wait()
+            self._server = None
 
     def empty(self) -> str:
         """The address of a schema of its own, with nothing in it."""
@@ -66,22 +83,14 @@ def postgres(*settings: str) -> Iterator[Postgres]:
             data,
             *(part for one in options for part in ("-c", one)),
         ]
-        with open(folder / "log", "w") as log, subprocess.Popen(command, stderr=log, cwd=folder) as server:
-            try:
-                _until_ready(server, port, folder / "log")
-                yield Postgres(port)
-            finally:
-                server.send_signal(signal.SIGINT)  # a fast stop: connections that are open are closed
+        server = Postgres(folder, port, command)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    while server.poll() is None:
-        with contextlib.suppress(psycopg.OperationalError), psycopg.connect(Postgres(port).url):
-            return
-        time.sleep(0.02)
-    raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}")
 
 
 def _free_port() -> int:

@@ -476,6 +476,8 @@ class Engine(Generic[D]):
             await anyio.sleep(self._sweep_every)
             try:
                 await self.sweep()
+            except errors.Busy as busy:
+                log.warning("The sweep goes on later: %s", busy)
             except Exception:
                 log.exception("The sweep failed; it goes on")
 

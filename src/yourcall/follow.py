@@ -13,9 +13,10 @@ from typing import Final, TypeAlias
 import anyio
 
 from yourcall.entries import Assistant, Entry
+from yourcall.errors import Busy
 from yourcall.events import Delta, Ended, Event, Retracted
 from yourcall.log import Done, Log, Waiting, phase
-from yourcall.ports import Bus, Key, Store
+from yourcall.ports import Bus, Key, Snapshot, Store
 
 LOOK_SECONDS: Final = 1.0
 
@@ -63,12 +64,14 @@ def _recorded(event: Event) -> str | None:
 async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar) -> AsyncGenerator[Event, None]:
     last = None if callable(after) else after
     words = Words()
+    first = True  # then who asks is told of a store that is busy
     while True:
         async with bus.listen(key) as live:
             spoken = so_far()  # at this very moment: what is spoken from now on comes live
             if callable(after):
                 last, after = await after(), None
-            snapshot = await store.load(key, after=last)
+            snapshot = await (store.load(key, after=last) if first else _patiently(store, key, last))
+            first = False
             last = snapshot.head if last is None else last
             for entry in snapshot.entries:
                 if entry.seq > last:
@@ -136,9 +139,18 @@ async def _in_order(live: AsyncIterator[Event], last: int) -> AsyncGenerator[Eve
                 yield event
 
 
+async def _patiently(store: Store, key: Key, after: int | None = None) -> Snapshot:
+    """What a listener waits for, however long a store is busy: the stream has begun, and goes on then."""
+    while True:
+        try:
+            return await store.load(key, after=after)
+        except Busy:
+            await anyio.sleep(LOOK_SECONDS)
+
+
 async def _ended(store: Store, key: Key, last: int) -> Ended | None:
     """How the run ended, unless the log has gone on since."""
-    snapshot = await store.load(key)
+    snapshot = await _patiently(store, key)
     now = phase(Log(snapshot.entries))
     if snapshot.head <= last and isinstance(now, Waiting | Done):
         return Ended(now, snapshot.head)

@@ -108,7 +108,7 @@ class Run(Generic[D]):
     # ----------------------------------------------------------------- a step of the model
 
     async def _step(self) -> None:
-        await self.record.complete()
+        await _patiently(self.record.complete)
         before = self.record.log
         assistant = _next(before, self.runner)
         if assistant.step > self._agent.max_steps:
@@ -216,15 +216,7 @@ class Run(Generic[D]):
 
     async def _write(self, decide: Decide) -> None:
         """Record what this run brought; a store that is busy is tried again, since nobody else can know it."""
-        deadline = anyio.current_time() + PATIENCE_SECONDS
-        while True:
-            try:
-                await self.record.write(decide, runner=self.runner)
-                return
-            except errors.Busy:
-                if anyio.current_time() >= deadline:
-                    raise
-            await anyio.sleep(0.1)
+        await _patiently(lambda: self.record.write(decide, runner=self.runner))
 
     # ----------------------------------------------------------------- what others write
 
@@ -234,10 +226,26 @@ class Run(Generic[D]):
             with anyio.move_on_after(POLL_SECONDS):
                 await self._changed.wait()
             self._changed = anyio.Event()
-            await self.record.refresh()
+            try:
+                await self.record.refresh()
+            except errors.Busy:
+                continue  # what the run brings is recorded if the store comes back in time
             if self.record.log.runner != self.runner or self.record.log.stopped:
                 raise errors.Stale
             self._stir.set()
+
+
+async def _patiently(work: Callable[[], Awaitable[object]]) -> None:
+    """Do it, again and again while the store is busy."""
+    deadline = anyio.current_time() + PATIENCE_SECONDS
+    while True:
+        try:
+            await work()
+            return
+        except errors.Busy:
+            if anyio.current_time() >= deadline:
+                raise
+        await anyio.sleep(0.1)
 
 
 def _next(log: Log, runner: str) -> Assistant:
