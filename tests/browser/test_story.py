@@ -19,7 +19,7 @@ from playwright.sync_api import Locator, Page, expect
 from coach.services import Services
 from coach.stand_in_services import serving
 from tests import hostile
-from tests.browser.stage import ROOT, Server, User, scrolls_sideways
+from tests.browser.stage import ROOT, Server, User, scrolls_sideways, until
 from tests.oauth.panva import Panva, panva
 
 CLIENT = {
@@ -62,9 +62,14 @@ class Story:
         self.user, self.server = user, server
 
     def dies(self) -> None:
-        """`kill -9`, and a new process."""
+        """`kill -9` in a pause, and a new process. What streams already may not be recorded yet: that is no pause."""
+        until(self._is_paused)
         self.server.kill()
         self.server.start()
+
+    def _is_paused(self) -> bool:
+        listed = self.user.page.request.get(f"{self.server.url}conversations").json()["conversations"]
+        return all(one["phase"] != "run" for one in listed)
 
     def asked(self, text: str, *, by: str = "") -> Locator:
         """The card with this text is there, before and after the server's death."""
