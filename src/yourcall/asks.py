@@ -8,13 +8,12 @@ know the kind draws a form from the schema.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
-from yourcall.entries import Channel, Json, canonical, compact
+from yourcall.entries import Channel, Json, compact, digested
 from yourcall.errors import Unstorable
 from yourcall.values import decode, encode
 
@@ -137,12 +136,12 @@ def digest(ask: Ask[T], key: str, hide: Callable[[Json], Json] = lambda parts: p
     parts = hide([ask.kind, key, _without_descriptions(ask.schema()), ask.identity()])
     if ask.to is not None:  # put to somebody else, it is another question
         parts.append(ask.to)
-    return hashlib.sha256(canonical(parts)).hexdigest()[:32]
+    return digested(parts)
 
 
 def payload_digest(payload: Json) -> str:
     """Identifies what the client sent, so that sending it again is recognised."""
-    return hashlib.sha256(canonical(payload)).hexdigest()[:32]
+    return digested(payload)
 
 
 def _without_descriptions(schema: Json) -> Json:

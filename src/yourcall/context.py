@@ -8,31 +8,27 @@ context remembers, so that a body that swallows it is paused all the same.
 from __future__ import annotations
 
 import functools
-import hashlib
-import inspect
 import math
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeVarTuple, get_type_hints, overload
+from typing import Any, Final, Generic, Literal, TypeVarTuple, overload
 
 import anyio
 import anyio.to_thread
 from typing_extensions import TypeVar
 
-from yourcall import errors
+from yourcall import effects, errors
 from yourcall.asks import Ask, Raw, digest, shown
 from yourcall.connect import Connect, OAuthProvider
 from yourcall.credentials import Credential, Credentials
-from yourcall.entries import Answered, Closed, Effect, File, Interrupt, Json, canonical
+from yourcall.entries import Answered, Closed, Effect, File, Interrupt, Json, digested
 from yourcall.log import CallLog
 from yourcall.ports import AccountOver, Accounts, Key, Shelf
 from yourcall.scrub import Hidden
 from yourcall.secret import Secret, SecretValue
 from yourcall.tasks import Tally, to_the_end
-from yourcall.values import decode, encode
 
 D = TypeVar("D", default=Any, covariant=True)
 T = TypeVar("T")
@@ -41,7 +37,6 @@ R = TypeVar("R")
 Args = TypeVarTuple("Args")
 
 _RAISE: Final[Any] = object()
-_effect: ContextVar[str | None] = ContextVar("yourcall_effect", default=None)
 
 _NOT_ANSWERED: Final[dict[str, type[errors.NotAnswered]]] = {
     cls.ending: cls for cls in (errors.Skipped, errors.Declined, errors.Expired, errors.Unavailable)
@@ -203,7 +198,7 @@ class Context(Generic[D]):
         assert self._past is not None
         place = [self.user, self.conversation_id, self.call_id, key, occurrence, generation]
         interrupt = Interrupt(
-            id=_hash(place),
+            id=digested(place),
             call_id=self.call_id,
             key=key,
             kind=ask.kind,
@@ -354,9 +349,9 @@ class Context(Generic[D]):
 
     def effect_key(self, name: str) -> str:
         """An idempotency key for `once(name, ..., repeatable=True)`, the same in every execution of this call."""
-        if _effect.get() is None:
+        if effects.inside.get() is None:
             self._enter("effect_key")
-        return _hash([self.user, self.conversation_id, self.call_id, "effect", name])
+        return digested([self.user, self.conversation_id, self.call_id, "effect", name])
 
     async def _once(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], repeatable: bool) -> Any:
         name = self.hidden.text(name)
@@ -364,8 +359,8 @@ class Context(Generic[D]):
         if name in self._names:
             raise self._break(f"once({name!r}) is used twice in one execution: give the second another name.")
         self._names.add(name)
-        hints = _hints(fn)
-        effect = Effect(self.call_id, name, _args_digest(name, args, fn, hints, self.hidden), "begun")
+        hints = effects.hints_of(fn)
+        effect = Effect(self.call_id, name, effects.args_digest(name, args, fn, hints, self.hidden), "begun")
         before = self._past.effects.get(name) if self._past else None
         if before and before.args != effect.args:
             raise self._break(
@@ -374,7 +369,7 @@ class Context(Generic[D]):
                 errors.ReplayMismatch,
             )
         if before and before.state != "begun":
-            return _stored(before, hints)
+            return effects.outcome(before, hints)
         if self._record is None and self._past is not None:
             self.missed = True
             raise errors.Paused
@@ -385,14 +380,14 @@ class Context(Generic[D]):
         async def perform() -> Effect:
             if before is None:
                 await self._write(effect)
-            ended = await _run_effect(effect, fn, args, hints, self.hidden)
+            ended = await effects.perform(effect, fn, args, hints, self.hidden)
             if not (repeatable and ended.state == "unknown"):  # that one stays begun: the next execution repeats it
                 await self._write(ended)
             return ended
 
         with self.effects.one():
             # From the record of its beginning to that of its end, neither a pause nor a cancel cuts it off.
-            return _stored(await to_the_end(perform), hints)
+            return effects.outcome(await to_the_end(perform), hints)
 
     async def _write(self, effect: Effect) -> None:
         if self._record is not None:
@@ -406,8 +401,8 @@ class Context(Generic[D]):
 
     def _enter(self, what: str, *, at_home: bool = False) -> None:
         """Every call of the context comes through here: a pause stays a pause, a misuse stays one."""
-        if (inside := _effect.get()) is not None:
-            raise self._break(f"ctx.{what} inside once({inside!r}): ask before or after the effect, not in it.")
+        if (name := effects.inside.get()) is not None:
+            raise self._break(f"ctx.{what} inside once({name!r}): ask before or after the effect, not in it.")
         if self.stale:
             raise self.stale
         if self.pending or self.missed:
@@ -459,91 +454,3 @@ def _place_of_execution(sync: bool) -> int:
         return anyio.get_current_task().id
     except RuntimeError:
         return -1
-
-
-def _hash(parts: Json) -> str:
-    return hashlib.sha256(canonical(parts)).hexdigest()[:32]
-
-
-# --------------------------------------------------------------------------- one effect
-
-
-async def _run_effect(
-    begun: Effect, fn: Callable[..., Any], args: tuple[Any, ...], hints: dict[str, Any], hidden: Hidden
-) -> Effect:
-    token = _effect.set(begun.name)
-    try:
-        value = await fn(*args) if _is_async(fn) else await anyio.to_thread.run_sync(functools.partial(fn, *args))
-        if inspect.isawaitable(value):
-            value = await value
-    except (KeyboardInterrupt, errors.Stale):
-        raise
-    except anyio.get_cancelled_exc_class():  # the process ends, or the effect gave up half way: who knows
-        return Effect(begun.call, begun.name, begun.args, "unknown")
-    except BaseException as error:  # also `sys.exit`: whatever it was, the effect has ended
-        return Effect(begun.call, begun.name, begun.args, "failed", error=hidden.text(type(error).__name__))
-    finally:
-        _effect.reset(token)
-    try:
-        stored = encode(value, hints.get("return"), field=f"once({begun.name!r})")
-        stored = _scrubbed(stored, hints, hidden)
-    except errors.YourcallError as error:
-        return Effect(begun.call, begun.name, begun.args, "done", error=hidden.text(str(error)))
-    return Effect(begun.call, begun.name, begun.args, "done", stored)
-
-
-def _scrubbed(stored: Json, hints: dict[str, Any], hidden: Hidden) -> Json:
-    """Without what must not be in the log. Raises `ReplayMismatch` for a value that does not survive that."""
-    shown = hidden.json(stored)
-    if shown != stored:
-        decode(shown, hints.get("return"))
-    return shown
-
-
-def _stored(effect: Effect, hints: dict[str, Any]) -> Any:
-    match effect:
-        case Effect(state="done", error=None, value=value):
-            return decode(value, hints.get("return"))
-        case Effect(state="done", error=str(text)):
-            raise errors.ProgrammingError(f"The effect happened, but its value is lost. {text}")
-        case Effect(state="failed", name=name, error=kind):
-            raise errors.OnceFailed(name, kind or "Exception")
-        case _:
-            raise errors.OutcomeUnknown(effect.name)
-
-
-def _args_digest(
-    name: str, args: tuple[Any, ...], fn: Callable[..., Any], hints: dict[str, Any], hidden: Hidden
-) -> str:
-    names = [hints.get(parameter) for parameter in _parameters(fn)]
-    typed = [names[i] if i < len(names) and names[i] is not None else type(arg) for i, arg in enumerate(args)]
-    stored = [
-        ["secret", arg.name]
-        if isinstance(arg, SecretValue)
-        else encode(arg, typed[i], field=f"once({name!r}) argument {i + 1}")
-        for i, arg in enumerate(args)
-    ]
-    return _hash(hidden.json(stored))
-
-
-def _hints(fn: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of an effect; a callable whose annotations cannot be read has none."""
-    target = fn.func if isinstance(fn, functools.partial) else fn
-    if not (inspect.isfunction(target) or inspect.ismethod(target)):
-        target = getattr(target, "__call__", target)  # noqa: B004  # its annotations, not whether it is callable
-    try:
-        return get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError):
-        return {}
-
-
-def _parameters(fn: Callable[..., Any]) -> list[str]:
-    try:
-        return list(inspect.signature(fn).parameters)
-    except (TypeError, ValueError):
-        return []
-
-
-def _is_async(fn: Callable[..., Any]) -> bool:
-    target = fn.func if isinstance(fn, functools.partial) else fn
-    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(getattr(target, "__call__", None))  # noqa: B004

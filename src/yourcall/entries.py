@@ -7,6 +7,7 @@ a version from the future is refused, since guessing at it could lose an answer.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -257,6 +258,11 @@ _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 def canonical(value: Json) -> bytes:
     """The same bytes for the same JSON value: sorted keys, no white space, UTF-8."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def digested(parts: Json) -> str:
+    """128 bits of the SHA-256 of their canonical form, in hex."""
+    return hashlib.sha256(canonical(parts)).hexdigest()[:32]
 
 
 def storable(value: Json) -> Json:

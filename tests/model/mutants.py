@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
-from yourcall import context, log, loop, record, runs, tools
+from yourcall import context, effects, log, loop, record, runs, tools
 from yourcall.entries import Body, Closed, Effect, Json, Result, Stopped, User
 from yourcall.errors import Stale
 from yourcall.ports import Key
@@ -98,7 +98,7 @@ def _plain_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _once_shows_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
-    run_effect, stored = context._run_effect, context._stored
+    perform, stored = effects.perform, effects.outcome
     originals: dict[int, tuple[Effect, Any, BaseException | None]] = {}
 
     async def run(
@@ -116,7 +116,7 @@ def _once_shows_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise
             return outcome[0]
 
-        ended = await run_effect(begun, watched, args, hints, hidden)
+        ended: Effect = await perform(begun, watched, args, hints, hidden)
         originals[id(ended)] = (ended, outcome[0], outcome[1])
         return ended
 
@@ -128,8 +128,8 @@ def _once_shows_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
             raise error
         return value
 
-    monkeypatch.setattr(context, "_run_effect", run)
-    monkeypatch.setattr(context, "_stored", original)
+    monkeypatch.setattr(effects, "perform", run)
+    monkeypatch.setattr(effects, "outcome", original)
 
 
 def _pauses_can_be_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
