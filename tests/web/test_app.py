@@ -54,6 +54,17 @@ async def test_the_page_and_its_files_are_served(served: Served) -> None:
         assert "set-cookie" not in response.headers
 
 
+async def test_a_visitor_by_another_name_goes_where_a_sign_in_leads_back_to(served: Served) -> None:
+    """`localhost` and `127.0.0.1` have a cookie each: the page is only at the address that the engine says it has."""
+    served.engine.public_url = f"http://localhost:{served.url.rpartition(':')[2].strip('/')}"
+    client = await served.client(served.url)
+    for path in ("/", "/inbox"):
+        response = await client.get(path)
+        assert (response.status_code, response.headers["location"]) == (307, f"{served.engine.public_url}{path}")
+        headers = {"Host": served.engine.public_url.removeprefix("http://")}
+        assert (await client.get(path, headers=headers)).status_code == 200
+
+
 async def test_a_file_is_sent_once(served: Served) -> None:
     """A browser asks each time and is told that it has it; no release mixes with another's modules."""
     ada = await browser(served)

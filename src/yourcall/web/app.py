@@ -8,12 +8,13 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from yourcall.engine import Engine
@@ -59,11 +60,22 @@ def create_app(
 
     @app.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
-        return assets.response("index.html", request)
+        return _by_another_name(request) or assets.response("index.html", request)
 
     @app.get("/inbox", include_in_schema=False)
     async def inbox(request: Request) -> Response:
-        return assets.response("inbox.html", request)
+        return _by_another_name(request) or assets.response("inbox.html", request)
+
+    def _by_another_name(request: Request) -> Response | None:
+        """A browser without an account that came as `localhost` is somebody else at the address to which a sign-in
+        leads back: it goes there first."""
+        if (
+            user is not None
+            or not engine.public_url
+            or request.headers.get("host") == urlsplit(engine.public_url).netloc
+        ):
+            return None
+        return RedirectResponse(f"{engine.public_url}{request.url.path}")
 
     @app.get("/healthz", include_in_schema=False)
     async def alive() -> Response:
