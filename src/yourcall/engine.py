@@ -448,20 +448,25 @@ class Engine(Generic[D]):
         return deleted
 
     async def _carry_on(self, key: Key) -> None:
-        if not self.draining and not self._runs.full():
+        if self._has_room():
             await self.expire(key)
+
+    def _has_room(self) -> bool:
+        """Whether a run more may be started here without anybody having asked for it."""
+        return not self.draining and not self._runs.full()
 
     # ----------------------------------------------------------------- the sweep
 
     async def sweep(self) -> None:
         """One pass: close what has expired, run what is runnable and held by nobody, remove what nothing names.
 
-        With no room for more runs, what would need one is left to other processes, or to the next pass.
+        With no room for more runs, or while draining, what would need one is left to other processes, or to the next
+        pass.
         """
         last: Key | None = None
-        while not self._runs.full() and (due := await self.store.due(SWEEP_BATCH, last)):
+        while self._has_room() and (due := await self.store.due(SWEEP_BATCH, last)):
             for last in due:
-                if self._runs.full():
+                if not self._has_room():
                     break
                 try:
                     await self.expire(last)

@@ -671,6 +671,25 @@ async def test_an_answer_in_time_and_one_too_late(scene: Scene) -> None:
                 assert await p.content() == "a"
 
 
+async def test_while_draining_a_sweep_leaves_what_is_due(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    """It is the next process's, and no fault: nothing is complained of for each conversation that waits."""
+
+    @tool
+    def asks(ctx: Context) -> str:
+        return ctx.ask(Say("Which?"), expires_in=10)
+
+    async with scene.process(asks) as p:
+        await p.say()
+        await p.engine.drain()
+        scene.now += 10
+        await p.engine.sweep()
+        assert len(await p.chat.interrupts()) == 1
+        assert not caplog.records
+    async with scene.process(asks) as p:
+        assert await p.rest() == Done()
+        assert (await p.result()).status == "expired"
+
+
 async def test_a_sweep_closes_what_is_over_and_no_more(scene: Scene) -> None:
     """Three questions with limits of their own, and one without: each is closed at its time, a sibling runs on."""
     gate = Gate()
