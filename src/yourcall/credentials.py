@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from yourcall.errors import ProgrammingError
 from yourcall.ports import Opened, Slot, Vault
 
 
@@ -32,8 +33,12 @@ class Credentials:
     conversation: str
 
     def slot(self, credential: Credential) -> Slot:
-        """Where the credential's value is kept."""
+        """Where the credential's value is kept. Raises `ProgrammingError` in a conversation that is called `*`."""
         match credential.per:
+            case "conversation" if self.conversation == "*":
+                raise ProgrammingError(
+                    "A conversation called '*' keeps no secret of its own: '*' stands for all of them."
+                )
             case "user":
                 return Slot(self.user, credential.name)
             case "conversation":

@@ -331,6 +331,23 @@ async def test_a_value_of_one_conversation_stays_there(scene: Scene) -> None:
         assert isinstance(await p.say(), Waiting)
 
 
+async def test_a_conversation_cannot_pass_for_all_of_them(scene: Scene) -> None:
+    """A client that calls its conversation `*` gets no value of one into all, where it outlives it."""
+    room = Secret("room", per="conversation")
+
+    @tool
+    async def enter_room(ctx: Context) -> str:
+        """Opens the door."""
+        await ctx.reveal(room)
+        return "open"
+
+    async with scene.process(enter_room, steps=[[("enter_room", {})], "ok"]) as p:
+        p.chat = p.engine.conversation("*", user="ada")
+        await p.say()
+        assert "keeps no secret of its own" in await p.error()
+        assert await p.engine.credentials(user="ada") == []
+
+
 async def test_who_has_none_is_asked_and_the_answer_is_taken_before_the_vault_is_looked_at(scene: Scene) -> None:
     """A re-execution takes the recorded answer though the vault has the value by now, and asks on."""
 
