@@ -46,6 +46,8 @@ D = TypeVar("D", default=Any)
 
 GRACE_SECONDS: Final = 15.0
 """With what a server needs beside it, well within the half minute that service managers give."""
+PROBING_SECONDS: Final = 10.0
+"""How long an answer waits for others to the same question, which may wait for the store or for a service."""
 SWEEP_BATCH: Final = 100
 MAX_MISSES: Final = 1_000
 """Questions that a probe did not find, remembered for the next try."""
@@ -334,13 +336,22 @@ class Engine(Generic[D]):
 
     @asynccontextmanager
     async def _probing(self, call_id: str, key: Key) -> AsyncIterator[None]:
-        """Probes of one call go one after the other; the lock lasts as long as somebody wants it."""
+        """Probes of one call go one after the other; the lock lasts as long as somebody wants it.
+
+        Raises `Busy` if those before take too long.
+        """
         place = (key, call_id)
         lock, users = self._probes.get(place, (anyio.Lock(), 0))
         self._probes[place] = (lock, users + 1)
         try:
-            async with lock:
+            with anyio.CancelScope(deadline=anyio.current_time() + PROBING_SECONDS) as waiting:
+                await lock.acquire()
+            if waiting.cancelled_caught:
+                raise errors.Busy("This question is being answered. Try again in a moment.")
+            try:
                 yield
+            finally:
+                lock.release()
         finally:
             lock, users = self._probes.pop(place)
             if users > 1:
