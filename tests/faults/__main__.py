@@ -16,14 +16,19 @@ from typing import TypeAlias
 
 import anyio
 
+from tests.faults import cuts
 from tests.faults.expiry import sweep_under_a_fast_clock
 from tests.faults.kills import kill_at_random
+from tests.faults.outages import bus_goes_away, database_goes_away
 from tests.faults.points import CUES, kill_at_each
 from tests.faults.races import one_continuation, one_of_many_wins
 from tests.faults.report import Outcome
 from tests.faults.stalls import stop_and_go
+from tests.faults.terms import stop_under_load
 from tests.postgres import Postgres, postgres
 from tests.redis import Redis, redis
+from tests.web.serving import serve
+from yourcall import Engine
 from yourcall.store.postgres import PostgresStore
 from yourcall.store.sqlite import SQLiteStore
 
@@ -79,6 +84,25 @@ async def _f5(count: int, ground: Ground, outcome: Outcome) -> None:
     await stop_and_go(count, ground.postgres.empty(), ground.new(), outcome)
 
 
+async def _f6_postgres(count: int, ground: Ground, outcome: Outcome) -> None:
+    await database_goes_away(count, ground.postgres, ground.new(), outcome, ground.redis.url)
+
+
+async def _f6_redis(count: int, ground: Ground, outcome: Outcome) -> None:
+    await bus_goes_away(count, ground.postgres.empty(), ground.redis, ground.new(), outcome)
+
+
+async def _f10(count: int, ground: Ground, outcome: Outcome) -> None:
+    store = ground.postgres.empty()
+    engines = [Engine(cuts.agent(), store, bus=ground.redis.url) for _ in range(2)]
+    async with serve(engines[0]) as one, serve(engines[1]) as other:
+        await cuts.cut_everywhere(count, [one, other], outcome)
+
+
+async def _f11(count: int, ground: Ground, outcome: Outcome) -> None:
+    await stop_under_load(count, ground.postgres.empty(), ground.new(), outcome, replicas_=2, bus=ground.redis.url)
+
+
 async def _f12_sqlite(count: int, ground: Ground, outcome: Outcome) -> None:
     path = f"{ground.new()}/chat.db"
     await sweep_under_a_fast_clock(count, f"sqlite:///{path}", lambda clock: SQLiteStore(path, clock=clock), outcome)
@@ -97,6 +121,10 @@ TESTS: dict[str, tuple[int, str, Test]] = {
     "F3 postgres": (100, "32 answers at once, two replicas", _f3),
     "F4 postgres": (200, "2-4 questions, each answered twice at once", _f4),
     "F5 postgres": (50, "stopped past the lease, and gone on", _f5),
+    "F6 postgres": (60, "PostgreSQL stopped and started under load", _f6_postgres),
+    "F6 redis": (60, "Redis stopped and started under load", _f6_redis),
+    "F10 redis": (200, "streams cut and resumed, two replicas", _f10),
+    "F11 postgres": (20, "SIGTERM under load, two replicas", _f11),
     "F12 sqlite": (10_000, "mixed expiry, three sweepers", _f12_sqlite),
     "F12 postgres": (1_000, "mixed expiry, three sweepers", _f12_postgres),
 }
