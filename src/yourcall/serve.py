@@ -16,6 +16,8 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+LINGER_SECONDS: Final = 1.0
+"""How long a drained server goes on answering those who have a connection: that they come elsewhere next time."""
 REQUEST_SECONDS: Final = 5
 """How long a stopping server waits for requests that are no streams."""
 
@@ -44,9 +46,13 @@ class Server(uvicorn.Server):
         self._streams, self._drain = streams, drain
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._streams.last = True
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._cut_short, tasks.cancel_scope)
             await self._drain()
+            with anyio.move_on_after(LINGER_SECONDS):
+                while self.server_state.connections:  # noqa: ASYNC110  # uvicorn's own set
+                    await anyio.sleep(0.02)
             tasks.cancel_scope.cancel()
         self._streams.end()
         await super().shutdown(sockets)
@@ -60,12 +66,15 @@ class Server(uvicorn.Server):
 class EndingStreams:
     """ASGI middleware: once `end` was called, whoever waits for the reader to leave is told that it has.
 
-    A response that is given up like this still gets its proper end, so that the reader sees no broken connection.
+    From the moment that `last` is set each response is the last of its connection, so that nobody sends another
+    request into one that is about to be closed. A response that is given up still gets its proper end, so that the
+    reader sees no broken connection.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._ending = anyio.Event()
+        self.last = False
 
     def end(self) -> None:
         self._ending.set()
@@ -74,7 +83,7 @@ class EndingStreams:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        response = Response(send)
+        response = Response(send, lambda: self.last)
         await self._app(scope, self._watched(receive), response.send)
         if self._ending.is_set():
             await response.finish()
@@ -102,13 +111,15 @@ class EndingStreams:
 
 
 class Response:
-    """Remembers how far a response has come."""
+    """Remembers how far a response has come, and says whether it is its connection's last."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, last: Callable[[], bool]) -> None:
+        self._send, self._last = send, last
         self._unfinished = False
 
     async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and self._last():
+            message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
         self._unfinished = message["type"] == "http.response.start" or bool(message.get("more_body"))
         await self._send(message)
 
