@@ -16,7 +16,7 @@ FIXTURES = [{"match": {}, "response": {"content": "Hello from the model."}}]
 
 @pytest.mark.parametrize("chosen", ["by its key", "by its name"])
 def test_the_demo_speaks_through_a_real_model(chosen: str, tmp_path: Path) -> None:
-    """With a key in the environment, or a name on the command line: the page says of no stand-in, the model answers."""
+    """With a key in the environment, or a name on the command line: the page calls it no stand-in, and it answers."""
     (tmp_path / "mock").mkdir()
     with aimock(tmp_path / "mock", FIXTURES) as server:
         arguments, env = ["demo"], {"ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": server.url}
@@ -31,7 +31,7 @@ def test_the_demo_speaks_through_a_real_model(chosen: str, tmp_path: Path) -> No
             found = browser.get(demo.url + "conversations/c1").json()
             demo.stop()
         (request,) = server.requests()
-    assert found["agent"]["standIn"] is None
+    assert "Stand-ins play Hevy and Google." in found["agent"]["standIn"]
     assert found["messages"][-1]["content"] == "Hello from the model."
     assert request["model"] == ("claude-sonnet-5" if chosen == "by its key" else "gpt-4o")
     assert "ask_user" in [tool["function"]["name"] for tool in request["tools"]]
