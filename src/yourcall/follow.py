@@ -64,14 +64,12 @@ def _recorded(event: Event) -> str | None:
 async def _follow(store: Store, bus: Bus, key: Key, after: After, so_far: SoFar) -> AsyncGenerator[Event, None]:
     last = None if callable(after) else after
     words = Words()
-    first = True  # then who asks is told of a store that is busy
     while True:
         async with bus.listen(key) as live:
             spoken = so_far()  # at this very moment: what is spoken from now on comes live
             if callable(after):
                 last, after = await after(), None
-            snapshot = await (store.load(key, after=last) if first else _patiently(store, key, last))
-            first = False
+            snapshot = await _patiently(store, key, last)
             last = snapshot.head if last is None else last
             for entry in snapshot.entries:
                 if entry.seq > last:
