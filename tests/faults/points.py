@@ -69,6 +69,6 @@ async def _reborn(server: Server, cue: Cue, outcome: Outcome) -> None:
     status = await server.dead()
     outcome.count += 1
     outcome.hits += 1
-    if status != -signal.SIGKILL:
+    if status not in (None, -signal.SIGKILL):
         outcome.violations.append(f"{cue}: the server ended with {status}")
     await server.start()

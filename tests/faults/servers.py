@@ -61,13 +61,17 @@ class Server:
         await self.dead()
 
     async def dead(self) -> int | None:
-        """Wait until its process has ended; its exit status, negative for a signal."""
+        """Wait until its process has ended; its exit status, negative for a signal; None if nobody knows it.
+
+        Starting a process looks after all the others, too: when that and this wait learn of an end at the same moment,
+        only one of them is told the status, and the other has 255 in its place.
+        """
         process, self._process = self._process, None
         assert process is not None
         await anyio.to_thread.run_sync(process.join)
         status = process.exitcode
         process.close()
-        return status
+        return None if status == 255 else status
 
     async def stopped(self) -> None:
         """Wait until its process is stopped by a signal."""

@@ -45,7 +45,7 @@ async def stop(server: Server, outcome: Outcome) -> float:
     server.terminate()
     status = await server.dead()
     took = anyio.current_time() - began
-    if status not in (0, -signal.SIGTERM):
+    if status not in (None, 0, -signal.SIGTERM):
         outcome.violations.append(f"a server that was told to stop ended with {status}")
     if took > LIMIT:
         outcome.violations.append(f"a server took {took:.1f} s to stop")
