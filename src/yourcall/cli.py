@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
-import ipaddress
 import os
 import secrets
 import socket
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from yourcall import keys_cli
 from yourcall.errors import ProgrammingError
+from yourcall.hosts import is_loopback
 
 if TYPE_CHECKING:
     from yourcall.engine import Engine
@@ -223,7 +223,7 @@ def _private(path: str, flags: int) -> int:
 
 def _listen(host: str, port: int) -> socket.socket:
     """A socket that listens, before anything else is made: then the reason for a refusal is the first thing said."""
-    if not _loopback(host):
+    if not is_loopback(host):
         raise Refusal(
             f"{host} can be reached from other computers, and this page knows its users by a cookie only. To serve "
             "them, mount yourcall.web.create_router(engine, user=...) on your FastAPI app: user= says who asks."
@@ -238,13 +238,6 @@ def _listen(host: str, port: int) -> socket.socket:
     # asyncio does so for sockets of its own; without, each answer waits for the reader's delayed acknowledgement
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _run(

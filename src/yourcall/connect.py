@@ -6,7 +6,6 @@ browser back. What the tool gets, and what the log keeps, is the `Account`; its 
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 from yourcall.asks import Ask, Check
 from yourcall.entries import Json
 from yourcall.errors import ProgrammingError, Rejected
+from yourcall.hosts import is_loopback
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _OURS: Final = frozenset(
@@ -155,11 +155,4 @@ def is_secure(url: str) -> bool:
         return False
     if not host or "@" in parts.netloc or "\\" in url or parts.fragment:
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))

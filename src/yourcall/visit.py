@@ -8,7 +8,6 @@ you would believe of a form; or the service itself calls the link, signed with a
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import re
 from typing import Any, Final, Generic
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -20,6 +19,7 @@ from yourcall.asks import Ask, Check
 from yourcall.entries import Json
 from yourcall.errors import Fault, ProgrammingError, Rejected
 from yourcall.faults import pointer, said
+from yourcall.hosts import is_loopback
 
 T = TypeVar("T", default=Json)
 
@@ -123,17 +123,10 @@ def _host(url: str) -> str:
         raise ProgrammingError("Visit: this is no address.") from None
     if not _HOST.fullmatch(host) or "@" in parts.netloc or not _SAFE.fullmatch(url):
         raise ProgrammingError("Visit: the address needs a host in ASCII, and no user name, space or backslash.")
-    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
         raise ProgrammingError("Visit: an address must begin with https://, or be http:// on a loopback address.")
     return parts.netloc.lower()
 
 
 _HOST: Final = re.compile(r"[a-z0-9.:_-]+")
 _SAFE: Final = re.compile(r"[!-\[\]-~]+")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from yourcall import hosts
 from yourcall.engine import Engine
 from yourcall.errors import Refused
 from yourcall.web.assets import Assets
@@ -147,8 +147,4 @@ class LoopbackOnly:
 def is_loopback(host: str) -> bool:
     """Whether a `Host` header names this machine by a loopback address or as localhost."""
     found = re.fullmatch(r"(?:\[([0-9a-f:.]+)\]|([^:@\[\]]+))(?::\d+)?", host.lower())
-    name = (found[1] or found[2]) if found else ""
-    try:
-        return name.lower() == "localhost" or ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+    return found is not None and hosts.is_loopback(found[1] or found[2])
