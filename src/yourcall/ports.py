@@ -460,6 +460,10 @@ class Handoff:
     names_issuer: bool = False
 
 
+OVER_SECONDS: Final = 3600.0
+"""How long a state that is over is remembered, so that whoever reloads its page is told what became of it."""
+
+
 class HandoffRows(Protocol):
     """Who is on the way, each under a `state` of one use, several at once. What is stored is the state's hash."""
 

@@ -11,7 +11,7 @@ from psycopg.errors import UniqueViolation
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
-from yourcall.store import postgres_files, postgres_sealed
+from yourcall.store import postgres_files, postgres_sealed, reading
 from yourcall.store.postgres_attempts import PostgresAttempts
 from yourcall.store.postgres_files import PostgresFiles
 from yourcall.store.postgres_handoffs import PostgresHandoffs
@@ -156,14 +156,7 @@ class PostgresStore:
 
     async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
         rows = await self.pool.rows(_FIND, (interrupt_id, owner, list(names)))
-        if not rows:
-            return None
-        asker, conversation, *stored = rows[0]
-        asked = load(*stored[:4]).body
-        ending = load(*stored[4:]).body if stored[4] is not None else None
-        assert isinstance(asked, Asked)
-        assert ending is None or isinstance(ending, Answered | Closed)
-        return Found(Key(asker, conversation), asked.interrupt, ending)
+        return reading.found(rows[0]) if rows else None
 
     async def owner_of(self, interrupt_id: str) -> str | None:
         rows = await self.pool.rows("SELECT owner FROM interrupt WHERE id = %s", (interrupt_id,))
@@ -175,8 +168,7 @@ class PostgresStore:
         moment, last = before or (math.inf, _LAST)
         values = {"owner": owner, "names": list(names), "moment": moment, "last": last, "limit": limit}
         rows = await self.pool.rows(_INBOX, values)
-        asked = [(asked_at, load(*stored).body) for asked_at, *stored in rows]
-        return [Open(body.interrupt, asked_at) for asked_at, body in asked if isinstance(body, Asked)]
+        return reading.inbox(rows)
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
         owner, id = (after.owner, after.id) if after else ("", "")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from yourcall.ports import Handoff, Key
+from yourcall.ports import OVER_SECONDS, Handoff, Key
 from yourcall.store.postgres_pool import NOW, PostgresPool
-
-KEPT_SECONDS: Final = 3600.0
-"""How long a state that is over is remembered, so that whoever reloads its page is told what became of it."""
 
 _BEGIN: Final = f"""
 WITH old AS (DELETE FROM handoff WHERE expires_at <= {NOW} - %(kept)s)
@@ -42,7 +39,7 @@ class PostgresHandoffs:
         values = {
             "state": state, "interrupt": handoff.interrupt, "owner": handoff.key.owner, "id": handoff.key.id,
             "provider": handoff.provider, "browser": handoff.browser, "redirect_uri": handoff.redirect_uri,
-            "issuer": handoff.issuer, "names_issuer": handoff.names_issuer, "seconds": seconds, "kept": KEPT_SECONDS,
+            "issuer": handoff.issuer, "names_issuer": handoff.names_issuer, "seconds": seconds, "kept": OVER_SECONDS,
         }  # fmt: skip
         return bool(await self._pool.rows(_BEGIN, values | {"now": self._pool.now}))
 

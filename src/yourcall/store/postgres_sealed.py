@@ -8,13 +8,9 @@ from typing import Any, Final
 from yourcall.errors import DraftGone, NotFound
 from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
 from yourcall.store.postgres_pool import NOW, Connection, PostgresPool
+from yourcall.store.reading import SCOPE, SEALED, sealed
 
-_SCOPE: Final = """
-CASE WHEN conversation IS NULL THEN '*' ELSE
-    (SELECT c.id FROM conversation c WHERE c.key = sealed.conversation AND c.owner = sealed.owner) END
-"""
-_COLUMNS: Final = f"id, owner, name, {_SCOPE} AS scope, wrapped_by, wrapped, value"
-_SLOT: Final = f"kept = 1 AND owner = %(owner)s AND name = %(name)s AND {_SCOPE} = %(conversation)s"
+_SLOT: Final = f"kept = 1 AND owner = %(owner)s AND name = %(name)s AND {SCOPE} = %(conversation)s"
 _PLACE: Final = "SELECT key FROM conversation WHERE owner = %(owner)s AND id = %(conversation)s FOR KEY SHARE"
 _ALONE: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%(owner)s || chr(10) || %(name)s, 0))"
 """Held while a slot gets a value: two of them at once must not both find it empty."""
@@ -54,8 +50,8 @@ class PostgresSealed:
         await self._pool.run(draft)
 
     async def kept(self, slot: Slot) -> Sealed | None:
-        rows = await self._pool.rows(f"SELECT {_COLUMNS} FROM sealed WHERE {_SLOT}", _values(slot))
-        return _sealed(rows[0]) if rows else None
+        rows = await self._pool.rows(f"SELECT {SEALED} FROM sealed WHERE {_SLOT}", _values(slot))
+        return sealed(rows[0]) if rows else None
 
     async def replace(self, row: Sealed, version: str | None) -> bool:
         async def replace(db: Connection) -> bool:
@@ -75,7 +71,7 @@ class PostgresSealed:
         return bool(await self._pool.rows(_CLAIM, values))
 
     async def slots(self, owner: str) -> Sequence[Slot]:
-        sql: Final = f"SELECT owner, name, {_SCOPE} AS scope FROM sealed WHERE kept = 1 AND owner = %s"
+        sql: Final = f"SELECT owner, name, {SCOPE} AS scope FROM sealed WHERE kept = 1 AND owner = %s"
         rows = await self._pool.rows(sql, (owner,))
         return sorted((Slot(*row) for row in rows), key=lambda slot: (slot.name, slot.conversation))
 
@@ -91,8 +87,8 @@ class PostgresSealed:
         return {row[0]: row[1] for row in rows}
 
     async def under(self, key: str, limit: int, after: str = "") -> Sequence[Sealed]:
-        sql: Final = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = %s AND id > %s ORDER BY id LIMIT %s"
-        return [_sealed(row) for row in await self._pool.rows(sql, (key, after, limit))]
+        sql: Final = f"SELECT {SEALED} FROM sealed WHERE wrapped_by = %s AND id > %s ORDER BY id LIMIT %s"
+        return [sealed(row) for row in await self._pool.rows(sql, (key, after, limit))]
 
     async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
         sql: Final = "UPDATE sealed SET wrapped_by = %s, wrapped = %s WHERE id = %s AND wrapped_by = %s RETURNING id"
@@ -131,8 +127,3 @@ async def _place(db: Connection, slot: Slot) -> int | None:
 
 def _values(slot: Slot) -> dict[str, Any]:
     return {"owner": slot.owner, "name": slot.name, "conversation": slot.conversation}
-
-
-def _sealed(row: Sequence[Any]) -> Sealed:
-    version, owner, name, conversation, key, wrapped, value = row
-    return Sealed(version, Slot(owner, name, conversation), key, wrapped, value)

@@ -12,7 +12,7 @@ import aiosqlite
 
 from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
-from yourcall.store import sqlite_files, sqlite_sealed
+from yourcall.store import reading, sqlite_files, sqlite_sealed
 from yourcall.store.sqlite_attempts import SQLiteAttempts
 from yourcall.store.sqlite_file import SQLiteFile
 from yourcall.store.sqlite_files import SQLiteFiles
@@ -144,14 +144,7 @@ class SQLiteStore:
 
     async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
         rows = await self.file.read(_among(_FIND, names), (interrupt_id, owner, *names))
-        if not rows:
-            return None
-        asker, conversation, *stored = rows[0]
-        asked = load(*stored[:4]).body
-        ending = load(*stored[4:]).body if stored[4] is not None else None
-        assert isinstance(asked, Asked)
-        assert ending is None or isinstance(ending, Answered | Closed)
-        return Found(Key(asker, conversation), asked.interrupt, ending)
+        return reading.found(rows[0]) if rows else None
 
     async def owner_of(self, interrupt_id: str) -> str | None:
         rows = await self.file.read("SELECT owner FROM interrupt WHERE id = ?", (interrupt_id,))
@@ -162,8 +155,7 @@ class SQLiteStore:
     ) -> Sequence[Open]:
         values = (owner, *names, owner, *(before or (math.inf, "")), limit)
         rows = await self.file.read(_among(_INBOX, names), values)
-        asked = [(asked_at, load(*stored).body) for asked_at, *stored in rows]
-        return [Open(body.interrupt, asked_at) for asked_at, body in asked if isinstance(body, Asked)]
+        return reading.inbox(rows)
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
         behind = (self._clock(), after.owner if after else "", after.id if after else "")

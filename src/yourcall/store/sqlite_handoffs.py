@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from yourcall.ports import Handoff, Key
+from yourcall.ports import OVER_SECONDS, Handoff, Key
 from yourcall.store.sqlite_file import SQLiteFile
-
-KEPT_SECONDS: Final = 3600.0
-"""How long a state that is over is remembered, so that whoever reloads its page is told what became of it."""
 
 _BEGIN: Final = """
 INSERT INTO handoff (state, conversation, interrupt, provider, browser, redirect_uri, issuer, names_issuer, expires_at)
@@ -38,7 +35,7 @@ class SQLiteHandoffs:
         one = handoff
         values = (state, one.provider, one.browser, one.redirect_uri, one.issuer, one.names_issuer, now + seconds)
         async with self._file.transaction() as db:
-            await db.execute("DELETE FROM handoff WHERE expires_at <= ?", (now - KEPT_SECONDS,))
+            await db.execute("DELETE FROM handoff WHERE expires_at <= ?", (now - OVER_SECONDS,))
             where = (one.interrupt, one.key.owner, one.key.id)
             return bool(list(await db.execute_fetchall(_BEGIN, (*values, *where))))
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import aiosqlite
 
 from yourcall.errors import DraftGone, NotFound
 from yourcall.ports import DRAFT_SECONDS, Sealed, Slot
+from yourcall.store.reading import SCOPE, SEALED, sealed
 from yourcall.store.sqlite_file import SQLiteFile
 
-_SCOPE: Final = """
-CASE WHEN conversation IS NULL THEN '*' ELSE
-    (SELECT c.id FROM conversation c WHERE c.key = sealed.conversation AND c.owner = sealed.owner) END
-"""
-_COLUMNS: Final = f"id, owner, name, {_SCOPE} AS scope, wrapped_by, wrapped, value"
-_SLOT: Final = f"kept = 1 AND owner = ? AND name = ? AND {_SCOPE} = ?"
+_SLOT: Final = f"kept = 1 AND owner = ? AND name = ? AND {SCOPE} = ?"
 _INSERT: Final = """
 INSERT INTO sealed (id, owner, name, conversation, kept, made_at, wrapped_by, wrapped, value)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id
@@ -41,8 +37,8 @@ class SQLiteSealed:
             await self._insert(db, row, kept=False)
 
     async def kept(self, slot: Slot) -> Sealed | None:
-        rows = await self._file.read(f"SELECT {_COLUMNS} FROM sealed WHERE {_SLOT}", _values(slot))
-        return _sealed(rows[0]) if rows else None
+        rows = await self._file.read(f"SELECT {SEALED} FROM sealed WHERE {_SLOT}", _values(slot))
+        return sealed(rows[0]) if rows else None
 
     async def replace(self, row: Sealed, version: str | None) -> bool:
         async with self._file.transaction() as db:
@@ -61,7 +57,7 @@ class SQLiteSealed:
         return bool(await self._file.write(sql, (now + seconds, version, *_values(slot), now)))
 
     async def slots(self, owner: str) -> Sequence[Slot]:
-        sql = f"SELECT owner, name, {_SCOPE} AS scope FROM sealed WHERE kept = 1 AND owner = ? ORDER BY name, scope"
+        sql = f"SELECT owner, name, {SCOPE} AS scope FROM sealed WHERE kept = 1 AND owner = ? ORDER BY name, scope"
         return [Slot(*row) for row in await self._file.read(sql, (owner,))]
 
     async def delete(self, slot: Slot, version: str | None = None) -> bool:
@@ -76,8 +72,8 @@ class SQLiteSealed:
         return dict(await self._file.read("SELECT wrapped_by, count(*) FROM sealed GROUP BY wrapped_by", ()))
 
     async def under(self, key: str, limit: int, after: str = "") -> Sequence[Sealed]:
-        sql = f"SELECT {_COLUMNS} FROM sealed WHERE wrapped_by = ? AND id > ? ORDER BY id LIMIT ?"
-        return [_sealed(row) for row in await self._file.read(sql, (key, after, limit))]
+        sql = f"SELECT {SEALED} FROM sealed WHERE wrapped_by = ? AND id > ? ORDER BY id LIMIT ?"
+        return [sealed(row) for row in await self._file.read(sql, (key, after, limit))]
 
     async def rewrap(self, row: Sealed, key: str, wrapped: bytes) -> bool:
         sql = "UPDATE sealed SET wrapped_by = ?, wrapped = ? WHERE id = ? AND wrapped_by = ? RETURNING id"
@@ -106,8 +102,3 @@ async def keep(db: aiosqlite.Connection, owner: str, conversation: int, version:
 
 def _values(slot: Slot) -> tuple[str, str, str]:
     return slot.owner, slot.name, slot.conversation
-
-
-def _sealed(row: Sequence[Any]) -> Sealed:
-    version, owner, name, conversation, key, wrapped, value = row
-    return Sealed(version, Slot(owner, name, conversation), key, wrapped, value)
