@@ -13,6 +13,7 @@ from yourcall.store.reading import SCOPE, SEALED, sealed
 from yourcall.store.sqlite_file import SQLiteFile
 
 _SLOT: Final = f"kept = 1 AND owner = ? AND name = ? AND {SCOPE} = ?"
+_OLD: Final = "sealed WHERE kept = 0 AND made_at <= ?"
 _INSERT: Final = """
 INSERT INTO sealed (id, owner, name, conversation, kept, made_at, wrapped_by, wrapped, value)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id
@@ -65,8 +66,10 @@ class SQLiteSealed:
         return bool(await self._file.write(sql, (*_values(slot), version, version)))
 
     async def sweep(self) -> int:
-        sql = "DELETE FROM sealed WHERE kept = 0 AND made_at <= ? RETURNING id"
-        return len(await self._file.write(sql, (self._file.clock() - DRAFT_SECONDS,)))
+        before = self._file.clock() - DRAFT_SECONDS
+        if not await self._file.read(f"SELECT 1 FROM {_OLD} LIMIT 1", (before,)):
+            return 0  # as nearly always: then nothing is written
+        return len(await self._file.write(f"DELETE FROM {_OLD} RETURNING id", (before,)))
 
     async def keys(self) -> Mapping[str, int]:
         return dict(await self._file.read("SELECT wrapped_by, count(*) FROM sealed GROUP BY wrapped_by", ()))
