@@ -8,10 +8,10 @@ ends at the page where it began, whose address holds nothing but the question's 
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from yourcall import agui
 from yourcall.connect import Connect
@@ -33,7 +33,7 @@ from yourcall.oauth import Denied, Discovery, SignIns
 from yourcall.ports import Found
 from yourcall.web.browsers import Browsers
 from yourcall.web.interrupts import require_id
-from yourcall.web.pages import CLOSE, Page, el
+from yourcall.web.pages import CLOSE, Page, el, see, way_back
 from yourcall.web.users import user_of
 
 CARDS: Final = "../cards"
@@ -97,7 +97,7 @@ class Connects:
             before = await self._sign_ins.where(user, provider, query, browser=browser)
             if before is None or (await self._engine.find(before.interrupt, user=user)).ending is None:
                 raise
-            return _to(f"{base}/connect/{before.interrupt}")
+            return see(f"{base}/connect/{before.interrupt}")
         back = f"{base}/connect/{came.interrupt}"
         try:
             if not isinstance(came, Denied):
@@ -105,14 +105,14 @@ class Connects:
             elif came.by_user:
                 await self._engine.decline(came.interrupt, user=user)
             else:
-                return _to(f"{back}?{AGAIN}")
+                return see(f"{back}?{AGAIN}")
         except (Closed, AlreadyAnswered):
             pass  # the page says what became of it
         except Rejected as error:
             return self._page("This was not accepted", el("p", str(error), dir="auto"), back=back)
         except (ProviderFailed, CheckFailed, Changed):
-            return _to(f"{back}?{AGAIN}")
-        return _to(back)
+            return see(f"{back}?{AGAIN}")
+        return see(back)
 
     # ----------------------------------------------------------------- who, and where
 
@@ -170,16 +170,9 @@ class Connects:
             text = f"Connected as {agui.ending(ending, found.interrupt)['answer']['label']}."
         else:
             text = ENDINGS.get(ending.ending if ending else "", "This question is no longer open.")
-        links = []
-        if self._home is not None:
-            links = [el("p", el("a", "Back to the chat", href=f"{self._home}#{quote(found.key.id, safe='')}"))]
+        links = way_back(self._home, found.key.id)
         return self._page(title, el("p", text, dir="auto", role="status"), el("p", CLOSE), *links)
 
     def _page(self, title: str, *body: str, back: str | None = None) -> Response:
         links = [el("p", el("a", "Back", href=back))] if back else []
         return Page(title, *body, *links, cards=CARDS)
-
-
-def _to(path: str) -> Response:
-    """Somewhere of our own, without what is in the address now."""
-    return RedirectResponse(path, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})

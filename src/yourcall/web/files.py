@@ -19,7 +19,7 @@ from yourcall.faults import is_id
 from yourcall.files import FileAnswer
 from yourcall.ports import Found, Key
 from yourcall.upload import ACTIVE, MAX_BYTES, Rules
-from yourcall.web.interrupts import digest_of, over, require_id
+from yourcall.web.interrupts import digest_of, ended, require_id
 from yourcall.web.multipart import file_of, require_length
 from yourcall.web.problems import JsonResponse
 from yourcall.web.users import user_of
@@ -54,12 +54,9 @@ class FileRoutes:
         # Whoever answers, it is a file of that conversation.
         given = FileAnswer(self._engine.files, found.key.owner, file_of(request))
         try:
-            recorded = await self._take(found, given, request)
-        except (errors.Closed, errors.AlreadyAnswered) as refusal:
-            return await over(self._engine, id, user, refusal)
+            return await ended(self._engine, id, user, self._take(found, given, request))
         finally:
             await given.release()
-        return JsonResponse({"id": id, "ending": agui.ending(recorded)})
 
     async def _take(self, found: Found, given: FileAnswer, request: Request) -> Answered | Closed:
         id, user, digest = found.interrupt.id, user_of(request), digest_of(request)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from yourcall import agui
+from yourcall import agui, entries
 from yourcall.engine import Engine
 from yourcall.errors import AlreadyAnswered, Closed, NotFound
 from yourcall.faults import is_id
@@ -32,28 +33,26 @@ class Interrupts:
         require_id(id)
         if digest is None and (await self._engine.find(id, user=user)).interrupt.kind == "confirm":
             raise DigestRequired
-        try:
-            recorded = await self._engine.answer(id, payload, user=user, digest=digest)
-        except (Closed, AlreadyAnswered) as refusal:
-            return await over(self._engine, id, user, refusal)
-        return JsonResponse({"id": id, "ending": agui.ending(recorded)})
+        return await ended(self._engine, id, user, self._engine.answer(id, payload, user=user, digest=digest))
 
     async def skip(self, id: str, request: Request) -> Response:
         """Close a question without an answer; a `note` tells the agent why."""
         body, user = members(await read_json(request, optional=True) or {}, "note"), user_of(request)
         note = words_of(body, "note") or None
         require_id(id)
-        try:
-            recorded = await self._engine.skip(id, user=user, note=note)
-        except (Closed, AlreadyAnswered) as refusal:
-            return await over(self._engine, id, user, refusal)
-        return JsonResponse({"id": id, "ending": agui.ending(recorded)})
+        return await ended(self._engine, id, user, self._engine.skip(id, user=user, note=note))
 
 
-async def over(engine: Engine[Any], id: str, user: str, refusal: Closed | AlreadyAnswered) -> Response:
-    """Too late: how it closed goes along, so that a second tab can show it without asking again."""
-    found = await engine.find(id, user=user)
-    return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
+async def ended(
+    engine: Engine[Any], id: str, user: str, ending: Awaitable[entries.Answered | entries.Closed]
+) -> Response:
+    """How a question ended, or was ended before: that goes along, so that a second tab can show it at once."""
+    try:
+        recorded = await ending
+    except (Closed, AlreadyAnswered) as refusal:
+        found = await engine.find(id, user=user)
+        return ProblemResponse(refusal, ending=found.ending and agui.ending(found.ending, found.interrupt))
+    return JsonResponse({"id": id, "ending": agui.ending(recorded)})
 
 
 def require_id(id: str) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from html import escape
 from typing import Any, Final
+from urllib.parse import quote
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from yourcall.web.problems import ProblemResponse, refusal_of
 
@@ -62,6 +63,18 @@ class Page(Response):
             lang="en",
         )
         super().__init__(f"<!doctype html>\n{document}", status, HEADERS)
+
+
+def way_back(home: str | None, conversation: str) -> list[Html]:
+    """A link to the conversation in the chat, if it is known where that is."""
+    if home is None:
+        return []
+    return [el("p", el("a", "Back to the chat", href=f"{home}#{quote(conversation, safe='')}"))]
+
+
+def see(address: str) -> Response:
+    """On to another page, which learns nothing of what is in the address now."""
+    return RedirectResponse(address, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
 
 
 class PageRoute(APIRoute):

@@ -10,12 +10,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from yourcall import agui
 from yourcall.engine import Engine
-from yourcall.errors import AlreadyAnswered, Closed
 from yourcall.web.bodies import read_json
-from yourcall.web.interrupts import digest_of, over, require_id
-from yourcall.web.problems import InvalidRequest, JsonResponse
+from yourcall.web.interrupts import digest_of, ended, require_id
+from yourcall.web.problems import InvalidRequest
 from yourcall.web.users import user_of
 
 
@@ -32,11 +30,8 @@ class Secrets:
         """
         value, user = _value(await read_json(request)), user_of(request)
         require_id(id)
-        try:
-            recorded = await self._engine.answer_secret(id, value, user=user, digest=digest_of(request))
-        except (Closed, AlreadyAnswered) as refusal:
-            return await over(self._engine, id, user, refusal)
-        return JsonResponse({"id": id, "ending": agui.ending(recorded)})
+        entered = self._engine.answer_secret(id, value, user=user, digest=digest_of(request))
+        return await ended(self._engine, id, user, entered)
 
 
 def _value(body: object) -> str:

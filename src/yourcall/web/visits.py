@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import time
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from yourcall import agui
 from yourcall.engine import Engine
@@ -34,14 +33,13 @@ from yourcall.visits import ANOTHER, Called, CameBack, Link, Links
 from yourcall.web.bodies import parse, read_bytes
 from yourcall.web.browsers import Browsers
 from yourcall.web.interrupts import require_id
-from yourcall.web.pages import CLOSE, Page, el
+from yourcall.web.pages import CLOSE, Page, el, see, way_back
 from yourcall.web.problems import JsonResponse
 from yourcall.web.users import user_of
 
 CARDS = "../cards"
 QUERY = 8 << 10
 """Characters that a link may bring along."""
-HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 class Visits:
@@ -63,7 +61,7 @@ class Visits:
             raise WrongChannel(ask.channel)
         if not self._engine.public_url:
             raise ProgrammingError("A Visit leads back here: say where that is, `Engine(public_url=)`.")
-        response = RedirectResponse("", 303, HEADERS)
+        response = see("")
         browser = self._browsers.known(request) or self._browsers.remember(response)
         token = self._links.make(id, browser, ask.lasts)
         base = request.url.path.rpartition("/interrupts/")[0]
@@ -97,7 +95,7 @@ class Visits:
             pass  # the page says what became of it
         except Rejected as error:
             return _page("This was not accepted", el("p", str(error), dir="auto"), el("p", CLOSE), status=422)
-        return RedirectResponse(f"../visits/{token}", 303, HEADERS)
+        return see(f"../visits/{token}")
 
     async def call(self, token: str, request: Request) -> Response:
         """The service says that the step is done. `Yourcall-Signature` is made as `yourcall.visit.signature` does."""
@@ -127,9 +125,7 @@ class Visits:
     def _over(self, found: Found) -> Response:
         done = isinstance(found.ending, Answered)
         text = "This step is done." if done else "This step is no longer open."
-        links = []
-        if self._home is not None:
-            links = [el("p", el("a", "Back to the chat", href=f"{self._home}#{quote(found.key.id, safe='')}"))]
+        links = way_back(self._home, found.key.id)
         return _page(found.interrupt.ask["title"], el("p", text, role="status"), el("p", CLOSE), *links)
 
 
