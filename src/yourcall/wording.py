@@ -9,6 +9,7 @@ promises nothing against an author who means to get around it.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from yourcall.texts import look
@@ -77,32 +78,30 @@ _END: Final = (
 )
 _START: Final = r"(?:^|[.!?;:\n] ?|\b(?:please|bitte|now|then|and|just|kindly|por favor|veuillez|proszę|пожалуйста) )"
 
-_REQUEST: Final = re.compile(
-    "|".join((
-        rf"\b(?:{_ASKED}) (?:{_THE}) {_FILLER}(?:{SECRETS}|pin|token){_END}",
-        rf"{_START}(?:{_VERBS}) (?:(?:{_THE}) )*{_FILLER}(?:{SECRETS}){_END}",
-        rf"(?<!not )(?<!never )(?<! t )\b(?:{_VERBS}|need|want|have|get|see|know|ask for) (?:me |us )?(?:{_YOUR}) "
-        rf"{_FILLER}(?:{SECRETS}|pin|token){_END}",
-        rf"\b(?:give|send|tell|show|text|email) (?:me|us) (?:{_THE}) {_FILLER}(?:{SECRETS}|pin|token){_END}",
-        rf"^(?:{_YOUR}) {_FILLER}(?:{SECRETS}|pin|token) ?[?:.,]*(?: please)?[?:.]*$",
-        rf"^(?:(?:new|old|current|account|e ?mail|wifi|wi fi|user ?name and"
-        rf"|login and) )?(?:{SECRETS}) ?(?:please)?[?:.]*$",
-        rf"\bwhat (?:{SECRETS}|pin) (?:should|do|shall|can|would|did) (?:i|we|you)\b",
-        rf"\b(?:{SECRETS})\b.{{0,200}}\b(?:{_VERBS}) (?:it|them|yours|ihn|es|le|lo)\b",
-    ))
-)  # fmt: skip
-_LABEL: Final = re.compile(
+_REQUEST: Final = "|".join((
+    rf"\b(?:{_ASKED}) (?:{_THE}) {_FILLER}(?:{SECRETS}|pin|token){_END}",
+    rf"{_START}(?:{_VERBS}) (?:(?:{_THE}) )*{_FILLER}(?:{SECRETS}){_END}",
+    rf"(?<!not )(?<!never )(?<! t )\b(?:{_VERBS}|need|want|have|get|see|know|ask for) (?:me |us )?(?:{_YOUR}) "
+    rf"{_FILLER}(?:{SECRETS}|pin|token){_END}",
+    rf"\b(?:give|send|tell|show|text|email) (?:me|us) (?:{_THE}) {_FILLER}(?:{SECRETS}|pin|token){_END}",
+    rf"^(?:{_YOUR}) {_FILLER}(?:{SECRETS}|pin|token) ?[?:.,]*(?: please)?[?:.]*$",
+    rf"^(?:(?:new|old|current|account|e ?mail|wifi|wi fi|user ?name and"
+    rf"|login and) )?(?:{SECRETS}) ?(?:please)?[?:.]*$",
+    rf"\bwhat (?:{SECRETS}|pin) (?:should|do|shall|can|would|did) (?:i|we|you)\b",
+    rf"\b(?:{SECRETS})\b.{{0,200}}\b(?:{_VERBS}) (?:it|them|yours|ihn|es|le|lo)\b",
+))  # fmt: skip
+_LABEL: Final = (
     rf"^(?!(?:number|type|kind|name|length|age|reset|forgot|change|has|have|is|use|show|how|when|which|where|why)\b)"
     rf"(?:{_FILLER}(?:{SECRETS})|(?:(?:your|card|sim|bank|account) )?(?:pin|token)) ?(?:\(.*\))?[?:.*]*$"
 )
-_UNSPACED: Final = re.compile(
+_UNSPACED: Final = (
     r"(?:密码|密碼|口令|api ?密钥|密钥|信用卡号|卡号|验证码|驗證碼"
     r"|パスワード|暗証番号|apiキー|カード番号|認証コード|確認コード"
     r"|비밀번호|인증 ?번호|카드 ?번호|api ?키)(?:を|は|が|는|은|를|을|이|가|是|:)? ?"
     r"(?:入力|教え|何|貼|送|什么|多少|输入|提供|告诉|입력|알려|무엇|뭐|$|[?。])"
     r"|(?:请输入|請輸入|输入|请提供|告诉我|粘贴|发送)[^。?]{0,8}(?:密码|密碼|口令|密钥|卡号|验证码|驗證碼)"
 )
-_KEYS: Final = re.compile(
+_KEYS: Final = (
     r"\b(?:sk-(?:ant|proj|svcacct)-[\w-]{20,}|sk_live_\w{20,}|rk_live_\w{20,}|gh[pousr]_[A-Za-z0-9]{36}"
     r"|github_pat_\w{40,}"
     r"|glpat-[\w-]{20}|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|xox[abprs]-\d+-[\w-]{10,}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34})"
@@ -119,17 +118,23 @@ INSTEAD: Final = (
 def asks_for_secret(text: str) -> bool:
     """Whether the text asks whoever reads it for a secret."""
     plain = _plain(text)
-    return bool(_REQUEST.search(plain) or _UNSPACED.search(plain))
+    return bool(_compiled(_REQUEST).search(plain) or _compiled(_UNSPACED).search(plain))
 
 
 def names_secret(label: str) -> bool:
     """Whether a field of this name is one for a secret."""
-    return asks_for_secret(label) or bool(_LABEL.search(_plain(label)))
+    return asks_for_secret(label) or bool(_compiled(_LABEL).search(_plain(label)))
 
 
 def resembles_key(text: str) -> bool:
     """Whether there is a key of a well-known form in it; of those only whose form nothing else has."""
-    return _KEYS.search(text) is not None
+    return _compiled(_KEYS).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """When it is first needed: that takes longer than importing the rest of the library's core."""
+    return re.compile(pattern)
 
 
 def _plain(text: str) -> str:
