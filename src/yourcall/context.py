@@ -243,8 +243,7 @@ class Context(Generic[D]):
         From here on, results, effects, errors and log records of this tool are scrubbed of the value. Raises what `ask`
         raises, and `CredentialGone` where the user had given it and took it back.
         """
-        if self._sync:
-            raise errors.ProgrammingError("ctx.reveal is awaited: make this tool an `async def`.")
+        self._require_async("reveal")
         return self._reveal(secret)
 
     def token(self, provider: OAuthProvider) -> Awaitable[SecretValue]:
@@ -255,14 +254,12 @@ class Context(Generic[D]):
         Raises what `ask` raises, `CredentialGone` where the user disconnected the account meanwhile, and
         `ProviderFailed` where the provider does not answer now.
         """
-        if self._sync:
-            raise errors.ProgrammingError("ctx.token is awaited: make this tool an `async def`.")
+        self._require_async("token")
         return self._token(provider)
 
     def forget(self, credential: Credential) -> Awaitable[bool]:
         """Remove what the user gave; False if there is nothing. As an effect of `once`, it is not repeated."""
-        if self._sync:
-            raise errors.ProgrammingError("ctx.forget is awaited: make this tool an `async def`.")
+        self._require_async("forget")
         credentials = self._kept
         _, use = self._place(f"#forget:{credential.name}")
         forget: Callable[[], Awaitable[bool]] = functools.partial(credentials.forget, credential)
@@ -273,8 +270,7 @@ class Context(Generic[D]):
 
     def holds(self, credential: Credential) -> Awaitable[bool]:
         """Whether the user has it. That may change between executions: let no ask depend on it."""
-        if self._sync:
-            raise errors.ProgrammingError("ctx.holds is awaited: make this tool an `async def`.")
+        self._require_async("holds")
         return self._kept.holds(credential)
 
     async def _reveal(self, secret: Secret) -> SecretValue:
@@ -284,8 +280,7 @@ class Context(Generic[D]):
         answered = self._asked_before(key) and self._ask(secret, key, None) is not None
         opened = await self._kept.open(secret)
         if opened is None:
-            offered = self._offered_for is not None and self._offered_for.name == secret.name
-            if answered or offered:
+            if answered or self._offered(secret):
                 raise errors.CredentialGone(secret.name)
             self._ask(secret, key, None)
             raise errors.CredentialGone(secret.name)
@@ -306,13 +301,16 @@ class Context(Generic[D]):
         except AccountOver:
             token, over = None, True
         if token is None:
-            offered = self._offered_for is not None and self._offered_for.name == provider.name
-            if not over and (answered or offered):
+            if not over and (answered or self._offered(provider)):
                 raise errors.CredentialGone(provider.name)
             self._ask(Connect(provider), key, None)
             raise errors.CredentialGone(provider.name)
         await anyio.to_thread.run_sync(self.hidden.add, token)
         return SecretValue(provider.name, token)
+
+    def _offered(self, credential: Credential) -> bool:
+        """Whether the tool is here because the user had it: that it is missing now means that they took it back."""
+        return self._offered_for is not None and self._offered_for.name == credential.name
 
     def _asked_before(self, key: str) -> bool:
         place = (key, self._uses.get(key, 0) + 1)
@@ -343,8 +341,7 @@ class Context(Generic[D]):
         `fn` may be sync or async, must not ask the user, and is not cancelled half way. Classes in its value are
         restored by its return annotation.
         """
-        if self._sync:
-            raise errors.ProgrammingError("ctx.once is awaited: make this tool an `async def`.")
+        self._require_async("once")
         return self._once(name, fn, args, repeatable)
 
     def effect_key(self, name: str) -> str:
@@ -414,6 +411,10 @@ class Context(Generic[D]):
                 f"ctx.{what} in another task or thread than the tool's own: their order would change between "
                 "executions. Ask in the tool's body itself (`asyncio.wait_for` starts a task of its own too)."
             )
+
+    def _require_async(self, what: str) -> None:
+        if self._sync:
+            raise errors.ProgrammingError(f"ctx.{what} is awaited: make this tool an `async def`.")
 
     def _break(
         self, message: str, kind: type[errors.ProgrammingError] = errors.ProgrammingError

@@ -422,8 +422,8 @@ class Engine(Generic[D]):
         """Write for the user's side or the sweep, and start the run that this makes possible.
 
         Raises `Busy` while draining, and if no more runs can go on: nothing is taken that could not be carried on.
-        Once begun it is carried to its
-        end, whatever becomes of who asked for it: a lease that was taken is followed by its run.
+        Once begun it is carried to its end, whatever becomes of who asked for it: a lease that was taken is followed by
+        its run.
         """
         if self._tasks is None:
             raise errors.ProgrammingError("Open the engine first: `async with engine:`, or `lifespan=engine.lifespan`.")
