@@ -149,7 +149,8 @@ def _spelled(run: str) -> str:
     """A character, or a run of backslashes: as it is, percent-encoded or escaped, any number of times over.
 
     Each is an atomic group, whose first fit counts: a value that is made to fit in many ways costs no more than others.
-    Not so a percent sign: what follows it as it is may look like its own encoding, and only what comes then tells.
+    Not so one of which a spelling begins another, and a percent sign: what follows may look like its own encoding, and
+    only what comes then tells.
     """
     if run.isascii() and run.isalnum():
         return run
@@ -159,7 +160,8 @@ def _spelled(run: str) -> str:
     percent = "".join(f"%(?:25)*{byte:02x}" for byte in data)
     escaped = [run, ascii(run)[1:-1], json.dumps(run)[1:-1], "".join(f"\\x{byte:02x}" for byte in data)]
     tails = dict.fromkeys(re.escape(form.lstrip("\\")).replace(r"\\", r"\\+") for form in escaped)
-    group = "(?:" if run == "%" else "(?>"
+    begins = any(long != short and long.startswith(short) for short in tails for long in tails)
+    group = "(?:" if begins or run == "%" else "(?>"
     return rf"(?i:{group}{percent}|\\*(?:{'|'.join(tails)}){'|[+]' if run == ' ' else ''}))"
 
 
