@@ -29,7 +29,8 @@ LAYERS: dict[str, float] = {
     "ports": 3, "credentials": 3,
     "context": 4, "effects": 4, "consent": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
-    "addressed": 6, "answers": 6, "secret_answer": 6, "visits": 6, "files": 6, "follow": 6, "runs": 6, "engine": 6,
+    "addressed": 6, "answers": 6, "secret_answer": 6, "visits": 6, "files": 6, "follow": 6, "runs": 6,
+    "answering": 6, "engine": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "asker": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
@@ -68,6 +69,7 @@ ONLY_IN = {
 STRANGERS = {
     "loop": {"questions", "forms", "choose", "confirm", "store", "bus", "models", "asker"},
     "engine": {"questions", "forms", "choose", "confirm", "store", "models", "asker"},
+    "answering": {"questions", "forms", "choose", "confirm", "store", "models", "asker"},
     "store": {"asks", "questions", "forms"},
     "bus": {"asks", "questions", "forms"},
     "web": {"loop", "record", "replay", "store"},

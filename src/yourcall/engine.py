@@ -20,23 +20,20 @@ import anyio.abc
 from typing_extensions import TypeVar
 
 from yourcall import decisions, errors
-from yourcall.addressed import Addressees, MayAnswer, by
+from yourcall.addressed import Addressees, MayAnswer
 from yourcall.agent import Agent
-from yourcall.answers import FormAnswer, Given
-from yourcall.asks import Ask
+from yourcall.answering import Answering
+from yourcall.answers import FormAnswer
 from yourcall.connect import OAuthProvider, require_secure
 from yourcall.credentials import Credentials
-from yourcall.entries import Answered, Closed, Ending, Entry, Interrupt, Json, User
+from yourcall.entries import Answered, Closed, Entry, File, Interrupt, Json, User
 from yourcall.events import Event
 from yourcall.files import Files, keeping
 from yourcall.follow import follow
-from yourcall.log import Log, Phase, phase, refusal
-from yourcall.loop import ask
+from yourcall.log import Log, Phase, phase
 from yourcall.ports import Accounts, Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Slot, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
-from yourcall.replay import MISMATCH, accept, probe
 from yourcall.runs import MAX_RUNS, Runs
-from yourcall.scrub import Hidden, hiding
 from yourcall.secret_answer import SecretAnswer, trying
 from yourcall.tasks import Tally, to_the_end
 
@@ -46,11 +43,7 @@ D = TypeVar("D", default=Any)
 
 GRACE_SECONDS: Final = 15.0
 """With what a server needs beside it, well within the half minute that service managers give."""
-PROBING_SECONDS: Final = 10.0
-"""How long an answer waits for others to the same question, which may wait for the store or for a service."""
 SWEEP_BATCH: Final = 100
-MAX_MISSES: Final = 1_000
-"""Questions that a probe did not find, remembered for the next try."""
 
 
 class Engine(Generic[D]):
@@ -108,8 +101,7 @@ class Engine(Generic[D]):
             most=max_runs,
         )
         self._sweep_every = sweep_every
-        self._probes: dict[tuple[Key, str], tuple[anyio.Lock, int]] = {}
-        self._misses: dict[str, None] = {}
+        self.answering = Answering(agent, self._addressees, self._runs, self)
         self._writes = Tally()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stack = AsyncExitStack()
@@ -182,6 +174,10 @@ class Engine(Generic[D]):
             raise errors.ProgrammingError("Say where files are kept: `Engine(..., blobs=...)`, for instance a folder.")
         return self._files
 
+    async def named(self, user: str, ids: Sequence[str]) -> tuple[File, ...]:
+        """The files that the user sent ahead, by their ids. Raises `Rejected` for others."""
+        return await self.files.named(user, ids) if ids else ()
+
     # ----------------------------------------------------------------- conversations and answers
 
     def conversation(self, id: str, *, user: str) -> Conversation[D]:
@@ -213,29 +209,8 @@ class Engine(Generic[D]):
         Raises `Rejected` or `CheckFailed` (the question stays open), `AlreadyAnswered`, `Closed`, `Changed`,
         `NotFound`, `NotAsked`, `Busy`.
         """
-        return await self.take(interrupt_id, FormAnswer(payload), user=user, digest=digest)
-
-    async def take(self, interrupt_id: str, given: Given, *, user: str, digest: str | None = None) -> Answered | Closed:
-        """As `answer`, for what came by any channel. Raises `WrongChannel` if that is not the question's."""
-        found = await self.find(interrupt_id, user=user)
-        who = by(found, user)
-        if found.interrupt.channel != given.channel:
-            raise errors.WrongChannel(found.interrupt.channel)
-        if found.ending is None and digest not in (None, found.interrupt.digest):
-            raise errors.Changed
-        if found.ending is None:
-            try:
-                await self._answer(found, given, who)
-            except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):  # the last: its step is over
-                await self.expire(found.key)
-            found = await self.find(interrupt_id, user=user)
-        match found.ending:
-            case (Answered(payload=recorded) | Closed(payload=recorded)) as ending if recorded == given.mark:
-                return ending
-            case None:
-                raise errors.Closed("expired")
-            case ending:
-                raise refusal(ending)
+        given = FormAnswer(payload, user, self.named)
+        return await self.answering.take(interrupt_id, given, user=user, digest=digest)
 
     async def answer_secret(
         self, interrupt_id: str, value: str, *, user: str, digest: str | None = None
@@ -250,138 +225,15 @@ class Engine(Generic[D]):
             raise errors.WrongChannel(found.interrupt.channel)
         given = SecretAnswer(interrupt_id, value, Credentials(self.vault, found.key.owner, found.key.id))
         async with trying(self.store.attempts, interrupt_id):
-            return await self.take(interrupt_id, given, user=user, digest=digest)
-
-    async def live(self, interrupt_id: str, *, user: str) -> tuple[Found, Ask[Any]]:
-        """An open question, as today's code asks it. Raises as `answer` does."""
-        found = await self.find(interrupt_id, user=user)
-        if found.ending is not None:
-            raise refusal(found.ending)
-        async with self._probing(found.interrupt.call_id, found.key):
-            ask, _ = await self._live(await self._in_time(found), found.interrupt)
-            return found, ask
-
-    async def _in_time(self, found: Found) -> Record:
-        """The log that a question is in, before its time is over."""
-        record = self.record(found.key)
-        await record.refresh()
-        expires_at = found.interrupt.expires_at
-        if expires_at is not None and record.now >= expires_at:
-            raise errors.Closed("expired")
-        return record
-
-    async def _answer(self, found: Found, given: Given, who: str | None) -> None:
-        interrupt = found.interrupt
-        async with self._probing(interrupt.call_id, found.key):
-            record = await self._in_time(found)
-            ask, hidden = await self._live(record, interrupt)
-            try:
-                with hiding(hidden):
-                    value = await accept(ask, await given.read(ask))
-            except errors.Declined as no:
-                declined = Closed(interrupt.id, interrupt.call_id, "declined", no.note, who, given.mark)
-                await self.write(record, lambda log, now: [declined])
-                return
-            ids = given.attached(ask) if isinstance(given, FormAnswer) else ()
-            files = await self.files.named(who or found.key.owner, ids) if ids else ()
-            kept, drafts = await given.keep(ask, value)
-            answered = Answered(interrupt.id, interrupt.call_id, kept, given.mark, who, files)
-            attached = [Draft("file", file.id, who) for file in files]
-            keep = [*drafts, *attached]
-            with keeping(files):
-                await self.write(record, lambda log, now: decisions.answer(log, interrupt, answered), keep=keep)
-
-    async def _live(self, record: Record, interrupt: Interrupt) -> tuple[Ask[Any], Hidden]:
-        """The open ask as today's code makes it, and what its body has revealed: it is executed, nothing is written.
-
-        Raises `Changed` where the body asks something else now: another question takes the place of the old one;
-        where it comes to no such question twice in a row, the call is closed.
-        """
-        one = record.log.call(interrupt.call_id)
-        if one is None or one.open != interrupt:
-            raise errors.Closed("superseded")
-        tool = self.agent.tool(one.call.tool)
-        if tool is None:
-            gone = f"The tool {one.call.tool} does not exist any more."
-            await self.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", gone))
-            raise errors.Closed("unavailable")
-        try:
-            contexts = await self._runs.contexts(record.key)
-        except Exception:
-            log.exception("The deps for the check of an answer could not be made")
-            raise errors.CheckFailed from None
-        try:
-            pending = await probe(tool, contexts(one, None), one.call.args, interrupt)
-        except errors.CredentialGone as lost:
-            reason = str(lost)
-            await self.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", reason))
-            raise errors.Closed("unavailable") from None
-        if pending is None:
-            await self._missed(record, interrupt)
-            raise errors.Changed
-        self._misses.pop(interrupt.id, None)
-        if pending.interrupt.id != interrupt.id:
-            await self.write(record, lambda log, now: ask(log, now, pending, self.agent))
-            raise errors.Changed
-        return pending.ask, pending.hidden
-
-    async def _missed(self, record: Record, interrupt: Interrupt) -> None:
-        if interrupt.id in self._misses:
-            del self._misses[interrupt.id]
-            await self.write(record, lambda log, now: decisions.give_up(interrupt, "changed", MISMATCH))
-        else:
-            self._misses[interrupt.id] = None
-            if len(self._misses) > MAX_MISSES:
-                del self._misses[next(iter(self._misses))]
-
-    @asynccontextmanager
-    async def _probing(self, call_id: str, key: Key) -> AsyncIterator[None]:
-        """Probes of one call go one after the other; the lock lasts as long as somebody wants it.
-
-        Raises `Busy` if those before take too long.
-        """
-        place = (key, call_id)
-        lock, users = self._probes.get(place, (anyio.Lock(), 0))
-        self._probes[place] = (lock, users + 1)
-        try:
-            with anyio.CancelScope(deadline=anyio.current_time() + PROBING_SECONDS) as waiting:
-                await lock.acquire()
-            if waiting.cancelled_caught:
-                raise errors.Busy("This question is being answered. Try again in a moment.")
-            try:
-                yield
-            finally:
-                lock.release()
-        finally:
-            lock, users = self._probes.pop(place)
-            if users > 1:
-                self._probes[place] = (lock, users - 1)
+            return await self.answering.take(interrupt_id, given, user=user, digest=digest)
 
     async def skip(self, interrupt_id: str, *, user: str, note: str | None = None) -> Closed:
         """Close a question without an answer; its tool gets `Skipped`. Skipping it again is harmless."""
-        return await self._close(interrupt_id, user, "skipped", note)
+        return await self.answering.close(interrupt_id, "skipped", user=user, note=note)
 
     async def decline(self, interrupt_id: str, *, user: str, note: str | None = None) -> Closed:
         """Say no to a question; its tool gets `Declined`. Declining it again is harmless."""
-        return await self._close(interrupt_id, user, "declined", note)
-
-    async def _close(self, interrupt_id: str, user: str, ending: Ending, note: str | None) -> Closed:
-        decisions.require_storable(note or "", "/note")
-        found = await self.find(interrupt_id, user=user)
-        who = by(found, user)
-        try:
-            if found.ending is None:
-                record = self.record(found.key)
-                await self.write(record, lambda log, now: decisions.close(log, found.interrupt, ending, note, who))
-        except (errors.Closed, errors.AlreadyAnswered, errors.NotFound):
-            await self.expire(found.key)
-        match (await self.find(interrupt_id, user=user)).ending:
-            case Closed(ending=how) as closed if how == ending:
-                return closed
-            case None:
-                raise errors.Closed("expired")
-            case other:
-                raise refusal(other)
+        return await self.answering.close(interrupt_id, "declined", user=user, note=note)
 
     # ----------------------------------------------------------------- credentials
 
@@ -527,7 +379,7 @@ class Conversation(Generic[D]):
         record = self._engine.record(self.key)
         policy = self._engine.agent.on_message
         decisions.require_storable(text, "/text")
-        named = await self._engine.files.named(self.key.owner, files) if files else ()
+        named = await self._engine.named(self.key.owner, files)
         drafts = [Draft("file", file.id) for file in named]
         try:
             with keeping(named):

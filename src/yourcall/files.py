@@ -18,10 +18,10 @@ import anyio
 from anyio.to_thread import run_sync
 
 from yourcall.asks import Ask, payload_digest
-from yourcall.entries import Channel, File, Json
+from yourcall.entries import Channel, File
 from yourcall.errors import DraftGone, Fault, FileGone, FileTooLarge, NoRoom, Rejected
 from yourcall.faults import pointer
-from yourcall.ports import DRAFT_SECONDS, Blobs, Draft, FileRows, Key, Look
+from yourcall.ports import DRAFT_SECONDS, Blobs, Draft, FileRows, Kept, Key, Look
 from yourcall.upload import Rules, Upload, clean_name
 
 log = logging.getLogger("yourcall")
@@ -133,8 +133,8 @@ class FileAnswer:
         self._draft, self.mark = await self._files.receive(self._owner, self._source, ask.rules)
         return self._draft
 
-    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
-        return ask.encode(value), [Draft("file", value.id)]
+    async def keep(self, ask: Ask[Any], value: Any) -> Kept:
+        return Kept(ask.encode(value), [Draft("file", value.id)])
 
     async def recognise(self, limit: int) -> None:
         """Find out what was sent without keeping it: the question has its answer, and it may be this one."""

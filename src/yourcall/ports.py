@@ -113,6 +113,15 @@ class Draft:
     giver: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays of an answer: what the log says of it, the drafts that this names, and the files that came along."""
+
+    value: Json
+    drafts: Sequence[Draft] = ()
+    files: tuple[File, ...] = ()
+
+
 class Appended(Enum):
     """How an append ended."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +14,7 @@ from yourcall.asks import Ask
 from yourcall.credentials import Credentials
 from yourcall.entries import Channel, Json
 from yourcall.errors import AlreadyAnswered, Refused, Rejected
-from yourcall.ports import Attempts, Draft
+from yourcall.ports import Attempts, Kept
 from yourcall.scrub import hide
 from yourcall.secret import SecretReference, require_secret
 
@@ -40,10 +40,10 @@ class SecretAnswer:
         await anyio.to_thread.run_sync(hide, self.value)  # a long one takes a while
         return self.value
 
-    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
+    async def keep(self, ask: Ask[Any], value: Any) -> Kept:
         slot = self.credentials.slot(ask)  # type: ignore[arg-type]  # an ask of this channel is a credential
         draft = await self.credentials.vault.draft(slot, self.value.encode())
-        return ask.encode(SecretReference(slot.name, draft.id)), [draft]
+        return Kept(ask.encode(SecretReference(slot.name, draft.id)), [draft])
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final
 from yourcall.asks import Ask, payload_digest
 from yourcall.entries import Channel, Json
 from yourcall.errors import HandoffInvalid, WrongChannel
-from yourcall.ports import Draft, Vault
+from yourcall.ports import Kept, Vault
 from yourcall.visit import Visit, signed
 
 _TOKEN: Final = re.compile(r"([0-9a-f]{32})\.([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})")
@@ -87,8 +87,8 @@ class CameBack:
             raise WrongChannel(ask.channel)
         return self.brought
 
-    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
-        return ask.encode(value), ()
+    async def keep(self, ask: Ask[Any], value: Any) -> Kept:
+        return Kept(ask.encode(value))
 
 
 @dataclass(frozen=True)
@@ -113,5 +113,5 @@ class Called:
             raise HandoffInvalid(ANOTHER)
         return self.payload
 
-    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
-        return ask.encode(value), ()
+    async def keep(self, ask: Ask[Any], value: Any) -> Kept:
+        return Kept(ask.encode(value))

@@ -744,14 +744,14 @@ async def test_a_question_that_expired_while_nobody_was_there(scene: Scene) -> N
 # --------------------------------------------------------------------------- what waiting costs
 
 
-def remembered(thing: object, path: str = "engine") -> list[str]:
+def remembered(thing: object, path: str = "engine", above: tuple[object, ...] = ()) -> list[str]:
     """The containers in an engine and its parts that have something in them."""
     found = []
-    for name, value in vars(thing).items():
+    for name, value in vars(thing).items() if thing not in above else ():
         if isinstance(value, dict | set | list) and value:
             found.append(f"{path}.{name}")
         if type(value).__module__.startswith("yourcall") and hasattr(value, "__dict__"):
-            found += remembered(value, f"{path}.{name}") if not isinstance(value, Agent) else []
+            found += remembered(value, f"{path}.{name}", (*above, thing)) if not isinstance(value, Agent) else []
     return found
 
 

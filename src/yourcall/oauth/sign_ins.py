@@ -27,7 +27,7 @@ from yourcall.oauth.http import read_json
 from yourcall.oauth.id_tokens import claims_of
 from yourcall.oauth.metadata import Discovery, Metadata
 from yourcall.oauth.tokens import Tokens, account_of, exchange
-from yourcall.ports import Draft, Handoff, HandoffRows, Key, Slot, Vault
+from yourcall.ports import Handoff, HandoffRows, Kept, Key, Slot, Vault
 from yourcall.scrub import hide, shown
 from yourcall.texts import amiss
 
@@ -175,12 +175,12 @@ class HandoffAnswer:
                 named = account_of(more, tokens.scopes)
         return named
 
-    async def keep(self, ask: Ask[Any], value: Any) -> tuple[Json, Sequence[Draft]]:
+    async def keep(self, ask: Ask[Any], value: Any) -> Kept:
         """The log keeps the account, the vault its tokens."""
         assert isinstance(ask, Connect)
         assert self._tokens is not None, "it was read before"
         slot = Slot(self._handoff.key.owner, ask.provider.name)
-        return ask.encode(value), [await self._vault.draft(slot, self._tokens.sealed())]
+        return Kept(ask.encode(value), [await self._vault.draft(slot, self._tokens.sealed())])
 
 
 async def _identified(provider: OAuthProvider, identify: Identify, access: str) -> Account:

@@ -69,7 +69,7 @@ class Connects:
         await self._found(id, user)
         if not browser:
             raise HandoffInvalid
-        found, ask = await self._engine.live(id, user=user)
+        found, ask = await self._engine.answering.live(id, user=user)
         if not isinstance(ask, Connect):
             raise Changed
         if not self._engine.public_url:
@@ -101,7 +101,7 @@ class Connects:
         back = f"{base}/connect/{came.interrupt}"
         try:
             if not isinstance(came, Denied):
-                await self._engine.take(came.interrupt, came, user=user)
+                await self._engine.answering.take(came.interrupt, came, user=user)
             elif came.by_user:
                 await self._engine.decline(came.interrupt, user=user)
             else:

@@ -61,12 +61,12 @@ class FileRoutes:
     async def _take(self, found: Found, given: FileAnswer, request: Request) -> Answered | Closed:
         id, user, digest = found.interrupt.id, user_of(request), digest_of(request)
         try:
-            return await self._engine.take(id, given, user=user, digest=digest)
+            return await self._engine.answering.take(id, given, user=user, digest=digest)
         except errors.AlreadyAnswered:
             if given.mark:
                 raise
         await given.recognise(_limit(found))
-        return await self._engine.take(id, given, user=user, digest=digest)
+        return await self._engine.answering.take(id, given, user=user, digest=digest)
 
     async def send(self, request: Request) -> Response:
         """Send a file ahead; a message that names its `id` within an hour keeps it."""

@@ -56,7 +56,7 @@ class Visits:
         found = await self._engine.find(id, user=user)
         if found.interrupt.kind != Visit.kind:
             raise WrongChannel(found.interrupt.channel)
-        _, ask = await self._engine.live(id, user=user)
+        _, ask = await self._engine.answering.live(id, user=user)
         if not isinstance(ask, Visit):  # another of its name
             raise WrongChannel(ask.channel)
         if not self._engine.public_url:
@@ -90,7 +90,7 @@ class Visits:
         self._require_browser(link, request)
         try:
             link.require_in_time()
-            await self._engine.take(link.interrupt, CameBack(_brought(request)), user=user_of(request))
+            await self._engine.answering.take(link.interrupt, CameBack(_brought(request)), user=user_of(request))
         except (Closed, AlreadyAnswered):
             pass  # the page says what became of it
         except Rejected as error:
@@ -109,7 +109,7 @@ class Visits:
         if owner is None:
             raise HandoffInvalid(ANOTHER)
         called = Called(token, parse(body), body, header, now)
-        recorded = await self._engine.take(link.interrupt, called, user=owner)
+        recorded = await self._engine.answering.take(link.interrupt, called, user=owner)
         return JsonResponse({"id": link.interrupt, "ending": agui.ending(recorded)})
 
     async def _found(self, link: Link, request: Request) -> Found:
