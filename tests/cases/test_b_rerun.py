@@ -149,11 +149,13 @@ async def test_B7_an_answer_whose_client_is_gone_is_taken_or_still_open(scene: S
         done.append(await ctx.once("effect", lambda: 1))
         return answer
 
-    moments = [*range(0, 30, 2), *range(30, 120, 10)]
+    moments = [*range(0, 30, 2), *range(30, 120, 10), *(120 * 2**n for n in range(1, 12))]
     states = set()
     script: list[ScriptStep] = [[("t", {})], "Done."]
     async with scene.process(t, steps=script * len(moments)) as p:
         for ticks in moments:
+            if ticks > 120 and len(states) == 2:
+                break  # the later ones are for a machine that is busy with other things
             done.clear()
             p.chat = p.engine.conversation(f"cut off after {ticks}", user="ada")
             await p.say()
