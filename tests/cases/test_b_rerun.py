@@ -150,7 +150,7 @@ async def test_B7_an_answer_whose_client_is_gone_is_taken_or_still_open(scene: S
         return answer
 
     moments = [*range(0, 30, 2), *range(30, 120, 10), *(120 * 2**n for n in range(1, 12))]
-    states = set()
+    states: set[bool] = set()
     script: list[ScriptStep] = [[("t", {})], "Done."]
     async with scene.process(t, steps=script * len(moments)) as p:
         for ticks in moments:
