@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Generic, TypeAlias
 
 import anyio
@@ -70,6 +71,8 @@ class Run(Generic[D]):
         self.record = record
         self._agent, self._contexts, self._emit, self._read = agent, contexts, emit, read
         self._in_flight: set[str] = set()
+        self._landed: list[Decide] = []
+        self._recording = anyio.Lock()
         self._spoken: tuple[str, list[str]] = ("", [])
         self._stir = anyio.Event()
         self._changed = anyio.Event()
@@ -192,9 +195,9 @@ class Run(Generic[D]):
             landed = await replay(tool, self._contexts(one, self._effect), call.args) if tool else _gone(call)
             match landed:
                 case Pending():
-                    await self._write(lambda log, now: ask(log, now, landed, self._agent))
+                    await self._land(lambda log, now: ask(log, now, landed, self._agent))
                 case Returned(content, status):
-                    await self._write(lambda log, now: [Result(call.id, content, status)])
+                    await self._land(lambda log, now: [Result(call.id, content, status)])
         except errors.Closed:
             pass  # the call was closed meanwhile: whatever its body brought comes too late
         except errors.Stale as stale:
@@ -204,6 +207,19 @@ class Run(Generic[D]):
         # Only now: a call whose landing is not recorded stays in flight, or it would be begun again as the run ends.
         self._in_flight.discard(call.id)
         self._stir.set()
+
+    async def _land(self, landed: Decide) -> None:
+        """Record where a body landed, in one append with what lands while the store is at work."""
+        self._landed.append(landed)
+        async with self._recording:
+            together, self._landed = self._landed, []
+            try:
+                if together:
+                    await self._write(_one_after_another(together))
+            except errors.Closed:  # the call of one was closed meanwhile, which keeps no other from being recorded
+                for one in together if len(together) > 1 else ():
+                    with suppress(errors.Closed):
+                        await self._write(one)
 
     async def _effect(self, effect: Effect) -> None:
         """Record an effect. What the store cannot record must not look like the tool's own failure: the run ends."""
@@ -276,6 +292,19 @@ def _distinct(call_id: str, taken: set[str]) -> str:
         n += 1
         name = f"{call_id}-{n}"  # some providers take no other punctuation in an id
     return name
+
+
+def _one_after_another(several: Sequence[Decide]) -> Decide:
+    """Decides them in turn, each on what the log is after those before it."""
+
+    def decide(log: Log, now: float) -> list[Body]:
+        bodies: list[Body] = []
+        for one in several:
+            new = list(one(log, now))
+            bodies, log = bodies + new, log.plus(new, now)
+        return bodies
+
+    return decide
 
 
 def _with_openings(log: Log, now: float, assistant: Assistant, runner: str) -> list[Body]:

@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.scene import Say, Scene
+from tests.scene import Process, Say, Scene
 from yourcall import Context, ModelFailed, Tool, loop, tool
 from yourcall.decisions import CANCELLED, NOT_BEGUN, SUPERSEDED
 from yourcall.entries import Answered, Asked, Assistant, Began, Closed, Effect, Result, Run, Stopped, User
@@ -100,6 +100,72 @@ async def test_bodies_begin_with_the_record_of_what_they_follow(scene: Scene) ->
         await p.say()
         await p.answer("a")
     assert appended == ["user run", "assistant began", "asked", "answered run began", "result", "assistant"]
+
+
+class Slow:
+    """Looks at what is appended together; the first result is not written before it is let go."""
+
+    def __init__(self, p: Process) -> None:
+        self.appended: list[str] = []
+        self.writing, self.go = anyio.Event(), anyio.Event()
+        append = p.engine.store.append
+
+        async def slow(key: Any, head: Any, entries: Any, *more: Any, **names: Any) -> Any:
+            kinds = " ".join(entry.kind for entry in entries)
+            self.appended.append(kinds)
+            if kinds == "result":
+                self.writing.set()
+                await self.go.wait()
+            return await append(key, head, entries, *more, **names)
+
+        p.engine.store.append = slow  # type: ignore[method-assign]
+
+
+async def test_what_lands_while_the_store_writes_is_recorded_together(scene: Scene) -> None:
+    """A result waits for no other one; those that land during an append share the next one, questions too."""
+    first, others, asks = Gate("first"), [Gate(f"other{n}") for n in range(6)], Gate("asks_now")
+
+    @tool
+    async def asking(ctx: Context) -> str:
+        await asks.go.wait()
+        return ctx.ask(Say("A"))
+
+    async with scene.process(first.tool, *(gate.tool for gate in others), asking) as p:
+        slow = Slow(p)
+        await p.chat.post("go")
+        first.go.set()
+        await slow.writing.wait()
+        for gate in (*others, asks):
+            gate.go.set()
+        await anyio.wait_all_tasks_blocked()
+        slow.go.set()
+        assert isinstance(await p.rest(), Waiting)
+        await p.answer("a")
+        assert await p.rest() == Done()
+        assert len(await p.bodies(Result)) == 8
+    began = "user run", "assistant began"
+    assert slow.appended == [*began, "result", "result " * 6 + "asked", "answered run began", "result", "assistant"]
+
+
+async def test_one_call_that_was_closed_meanwhile_keeps_no_other_from_landing(scene: Scene) -> None:
+    """What lands together is recorded without the one that comes too late."""
+    first, late, other = Gate("first"), Gate("late"), Gate("other")
+    async with scene.process(first.tool, late.tool, other.tool) as p:
+        await p.chat.post("go")
+        for gate in (first, late, other):
+            await gate.running.wait()
+        closed = Result("call_1_2", "closed", "cancelled")
+        await p.engine.write(p.engine.record(p.chat.key), lambda log, now: [closed])
+        slow = Slow(p)
+        first.go.set()
+        await slow.writing.wait()
+        late.go.set()
+        other.go.set()
+        await anyio.wait_all_tasks_blocked()
+        slow.go.set()
+        assert await p.rest() == Done()
+        assert [one.content for one in await p.bodies(Result)] == ["closed", "first", "other"]
+        assert [gate.runs for gate in (first, late, other)] == [1, 1, 1]
 
 
 async def test_an_answered_call_goes_on_while_a_slow_sibling_runs(
