@@ -168,6 +168,11 @@ class Engine(Generic[D]):
             await self._runs.going_on.none()
 
     @property
+    def takes_files(self) -> bool:
+        """Whether files have a place: beside a store in a file, or where `blobs=` says."""
+        return self._files is not None
+
+    @property
     def files(self) -> Files:
         """The files of this engine's users."""
         if self._files is None:

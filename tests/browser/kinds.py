@@ -12,6 +12,7 @@ from yourcall import Choose, Confirm, Context, Form, Rejected, tool
 from yourcall.entries import Json
 from yourcall.forms import Titles
 from yourcall.log import Transcript
+from yourcall.questions import Option, Question, Questions
 from yourcall.testing import Said
 
 Week = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -91,7 +92,34 @@ def start(ctx: Context) -> str:
     return "started"
 
 
-TOOLS: Final = [join, sit, save_plan, start]
+class Size(BaseModel):
+    """What is measured."""
+
+    waist: int = Field(ge=30, le=250)
+
+
+@tool
+async def measured(ctx: Context) -> list[str]:
+    """Ask for a size, with pictures of the tape."""
+    size = ctx.ask(Form(Size, "Your waist", attachments=True))
+    return [str(size.waist), *[f"{file.name}: {len(await ctx.read(file))}" for file in ctx.attachments]]
+
+
+@tool
+async def shown(ctx: Context) -> list[str]:
+    """Ask a question, with papers to show."""
+    question = Question("Which paper is it?", [Option("A bill"), Option("A letter")])
+    (answer,) = ctx.ask(Questions([question], attachments=True))
+    return [*answer.selected, *[file.name for file in ctx.attachments]]
+
+
+@tool
+async def look(ctx: Context) -> list[str]:
+    """Which files there are."""
+    return sorted([f"{file.name}: {len(await ctx.read(file))}" for file in await ctx.files()])
+
+
+TOOLS: Final = [join, sit, save_plan, start, measured, shown, look]
 
 
 def scenes(reply: Callable[[Transcript], Said]) -> dict[str, list[Any]]:
@@ -103,4 +131,7 @@ def scenes(reply: Callable[[Transcript], Said]) -> dict[str, list[Any]]:
         "plan": [[("save_plan", {"editable": False})], reply],
         "editable plan": [[("save_plan", {"editable": True})], reply],
         "start": [[("start", {})], reply],
+        "measured": [[("measured", {})], reply],
+        "shown": [[("shown", {})], reply],
+        "look": [[("look", {})], reply],
     }

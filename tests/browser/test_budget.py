@@ -10,6 +10,8 @@ CARDS = ROOT / "src" / "yourcall" / "cards"
 CHAT = {"chat.js", "client.js"}
 PAGES = {"chats.js", "inbox.js", "persist.js"}
 """What a page needs around its cards: lists of chats and of questions, and to try again."""
+FILES = {"attach.js", "attach.css"}
+"""What adds files to messages and answers, with its look."""
 
 
 def weight(*names: str) -> int:
@@ -24,12 +26,17 @@ def test_the_chat_is_small() -> None:
 
 def test_the_cards_are_small() -> None:
     """All cards together, their words included, stay under 15 kB."""
-    assert weight(*sorted(path.name for path in CARDS.glob("*.js") if path.name not in CHAT | PAGES)) < 15_000
+    assert weight(*sorted(path.name for path in CARDS.glob("*.js") if path.name not in CHAT | PAGES | FILES)) < 15_000
 
 
 def test_the_pages_are_small() -> None:
     """The lists of chats and of questions stay under 3 kB."""
     assert weight(*PAGES) < 3_000
+
+
+def test_the_files_are_small() -> None:
+    """To add files to what is written, and to show those that came, stays under 4 kB."""
+    assert weight(*FILES) < 4_000
 
 
 def test_the_theme_is_small() -> None:

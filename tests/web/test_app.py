@@ -109,7 +109,11 @@ async def test_the_page_says_whom_one_talks_to(served: Served) -> None:
     """Before there is a conversation, and in each of them."""
     ada = await browser(served)
     agent = {"name": "Coach", "standIn": "A scripted stand-in answers.", "suggestions": ["Hello"]}
-    assert (await ada.get("/about")).json() == {"agent": agent}
+    about = (await ada.get("/about")).json()
+    assert about["agent"] == agent
+    assert about["files"]["maxBytes"] == 10 << 20
+    assert about["files"]["most"] == 10
+    assert ".pdf" in about["files"]["accept"]
     assert (await ada.snapshot(await ada.create()))["agent"] == agent
 
 

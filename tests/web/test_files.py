@@ -21,6 +21,7 @@ from tests.web.serving import Served, User, serve
 from tests.web.test_bad_input import problem
 from yourcall import Context, Engine, File, Form, Option, Question, Questions, Rejected, Upload, tool
 from yourcall.errors import FileGone, ProgrammingError
+from yourcall.web.files import FileRoutes
 
 pytestmark = pytest.mark.anyio
 
@@ -490,6 +491,13 @@ async def test_a_message_names_only_files_of_its_user(tmp_path: Path) -> None:
             assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, place)
         assert (await ada.snapshot(conversation))["messages"] == []
         await ada.say(conversation, "Hi", files=[mine["id"]])
+
+
+def test_where_files_have_no_place_the_server_says_so() -> None:
+    """A store without a folder beside it, and no `blobs`: a page that asks offers nothing."""
+    engine = Engine(engine_of([]).agent, store="postgresql://127.0.0.1/none")
+    assert FileRoutes(engine).taken() is None
+    assert not engine.takes_files
 
 
 async def test_a_file_comes_once(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@
 
 /** @import { Client } from "./client.js" */
 /** @import { Ending, Fault, Interrupt, Kind } from "./wire.d.ts" */
+import { attach, attached, idsOf } from "./attach.js";
 import { Problem } from "./client.js";
 import { composing, h, uid } from "./dom.js";
 import { strings } from "./strings.js";
@@ -24,6 +25,8 @@ export class YcCard extends HTMLElement {
   #kind;
   /** @type {HTMLFieldSetElement | undefined} */
   #fields;
+  /** @type {ReturnType<typeof attach> | false} */
+  #attach = false;
   #alert = h("p", { class: "yc-error", role: "alert" });
   /** Whether it was answered, but not here. */
   #elsewhere = false;
@@ -79,7 +82,8 @@ export class YcCard extends HTMLElement {
     const own = kind.querySelector("[data-actions]");
     if (!own?.matches("[data-actions=all]")) own?.append(skip);
     const actions = !own && h("div", { class: "yc-actions" }, send, skip);
-    this.#fields = h("fieldset", { class: "yc-fields" }, kind, this.#alert, actions);
+    this.#attach = interrupt.metadata.yourcall.ask?.attachments === true && attach();
+    this.#fields = h("fieldset", { class: "yc-fields" }, kind, this.#attach, this.#alert, actions);
     const heading = h("p", { class: "yc-eyebrow", id: uid() }, strings.asks, until(interrupt.expiresAt));
     const form = h("form", { novalidate: true, "aria-labelledby": heading.id }, heading, this.#fields);
     form.addEventListener("submit", (event) => (event.preventDefault(), this.#submit()));
@@ -107,13 +111,14 @@ export class YcCard extends HTMLElement {
 
   /** @param {Interrupt} interrupt */
   #drawClosed(interrupt) {
-    const { kind, note } = /** @type {Ending} */ (interrupt.metadata.yourcall.ending);
+    const { kind, note, files } = /** @type {Ending} */ (interrupt.metadata.yourcall.ending);
     const answered = kind === "answered";
     drafts.forget(interrupt.id);
     const heading = h("p", { class: "yc-eyebrow", id: uid() }, answered ? strings.answered : strings.closed);
     this.replaceChildren(h("section", { "aria-labelledby": heading.id },
       heading,
       makeKind(interrupt),
+      files && attached(h("div"), files),
       note && h("p", { class: "yc-said", dir: "auto" }, note),
       !answered && h("p", { class: "yc-aside" }, strings.endings[kind] ?? kind),
       answered && this.#elsewhere && !this.#kind?.outside && h("p", { class: "yc-aside" }, strings.answeredElsewhere),
@@ -129,7 +134,10 @@ export class YcCard extends HTMLElement {
     const faults = handed === undefined ? (kind.faults ?? []) : [];
     if (faults.length) return this.#mark(faults);
     const answer = handed === undefined ? kind.answer : handed;
-    return this.#send((client, interrupt) => client.answer(interrupt, answer, kind.way));
+    return this.#send(async (client, interrupt) => {
+      const files = await idsOf(this.#attach ? this.#attach.files : []);
+      return client.answer(interrupt, files.length ? { ...answer, files } : answer, kind.way);
+    });
   }
 
   #skip() {

@@ -8,6 +8,7 @@
 
 /** @import { YcCard } from "./card.js" */
 /** @import { AgUiEvent, Interrupt, Patience, Snapshot, Wake } from "./wire.d.ts" */
+import { attach, attached, idsOf } from "./attach.js";
 import { Client, Problem } from "./client.js";
 import { composing, h, uid } from "./dom.js";
 import { persist } from "./persist.js";
@@ -34,8 +35,8 @@ export class YcChat extends HTMLElement {
   #leave = () => {};
   /** @type {BroadcastChannel | undefined} */
   #tabs;
-  /** The last message: sent again because nobody knows whether it arrived, it has the same id. */
-  #last = { id: "", text: "" };
+  /** The last message: it may have arrived, so sent again it has the same id. */
+  #last = { id: "", all: "" };
   #sending = false;
   #atEnd = true;
   #top = 0;
@@ -58,6 +59,7 @@ export class YcChat extends HTMLElement {
     rows: 1, "aria-label": strings.message, dir: "auto",
     keydown: (/** @type {KeyboardEvent} */ event) => this.#typed(event),
   });
+  #attach = attach();
   #stop = h("button", {
     type: "button", class: "yc-stop", hidden: true, click: () => this.#act((id) => this.client.cancel(id)),
   }, strings.stop);
@@ -94,7 +96,7 @@ export class YcChat extends HTMLElement {
     this.append(
       h("header", { class: "yc-top" }, this.#name, others), this.#scroller,
       h("footer", { class: "yc-bottom" }, this.#status,
-        h("form", { class: "yc-composer", submit }, this.#input, this.#stop, send)), this.#spoken,
+        h("form", { class: "yc-composer", submit }, this.#attach, this.#input, this.#stop, send)), this.#spoken,
     );
     this.addEventListener("yc-closed", () => (this.#touched(), this.#focus()));
     this.addEventListener("yc-outdated", () => this.#look());
@@ -182,8 +184,9 @@ export class YcChat extends HTMLElement {
     this.#writing = "";
     const cards = interrupts.map((one) => this.#card(one));
     /** @type {Set<HTMLElement>} */ const wanted = new Set();
-    for (const { id, role, content, toolCalls } of messages) {
-      if (content && role !== "tool") wanted.add(this.#message(id, role, content));
+    for (const { id, role, content, toolCalls, metadata } of messages) {
+      const files = metadata?.yourcall.files;
+      if ((content || files) && role !== "tool") wanted.add(this.#message(id, role, content, files));
       for (const call of toolCalls ?? []) {
         wanted.add(this.#tool(call.id, call.function.name, messages.find((one) => one.toolCallId === call.id)));
         for (const card of cards) if (card.call === call.id) wanted.add(card);
@@ -227,7 +230,7 @@ export class YcChat extends HTMLElement {
         this.#drop(`m${value.messageId}`);
         break;
       case "yourcall.user":
-        delete this.#message(value.id, "user", value.text).dataset.pending;
+        delete this.#message(value.id, "user", value.text, value.files).dataset.pending;
         break;
       case "yourcall.interrupt":
         this.#speak(`${strings.asks}: ${this.#card(value).label}`);
@@ -259,11 +262,12 @@ export class YcChat extends HTMLElement {
     this.#drawn.delete(key);
   }
 
-  #message(id = "", role = "", text = "") {
-    return this.#node(`m${id}`, () =>
+  /** @param {any} [files] */
+  #message(id = "", role = "", text = "", files) {
+    return attached(this.#node(`m${id}`, () =>
       h("div", { class: `yc-${role}` },
         h("span", { class: "yc-sr" }, role === "user" ? strings.you : strings.assistant),
-        h("p", { class: "yc-text", dir: "auto" }, text)));
+        h("p", { class: "yc-text", dir: "auto" }, text))), files, this.client, this.#id);
   }
 
   /** A quiet line for a tool at work. @param {any} [result] */
@@ -355,12 +359,14 @@ export class YcChat extends HTMLElement {
   /** Send a suggestion, or else what is written. If that fails, the text is where one writes. */
   async #say(suggested = "") {
     const text = suggested || this.#input.value.trim();
-    if (!text || this.#sending) return;
+    if (this.#sending || !(text || this.#attach.files.length)) return;
     this.#sending = true;
-    if (this.#last.text !== text) this.#last = { id: uid(), text };
+    const files = this.#attach.take();
+    const all = text + files;
+    if (this.#last.all !== all) this.#last = { id: uid(), all };
     const { id } = this.#last;
     if (!suggested) this.#input.value = "";
-    const node = this.#message(id, "user", text);
+    const node = this.#message(id, "user", text, files);
     node.dataset.pending = "";
     this.#run(true);
     this.#atEnd = true;
@@ -369,14 +375,15 @@ export class YcChat extends HTMLElement {
     const sent = await this.#act(async (conversation) => {
       this.#id = conversation || (await this.client.create()).id;
       if (first) history.replaceState(null, "", `#${this.#id}`);
-      await this.client.say(this.#id, text, id);
+      await this.client.say(this.#id, text, id, await idsOf(files));
     });
     this.#sending = false;
     delete node.dataset.pending;
-    if (sent) this.#last.text = "";
+    if (sent) this.#last.all = "";
     else {
       this.#drop(`m${id}`);
       this.#input.value = `${text}\n${this.#input.value}`.trim();
+      this.#attach.put(files);
       this.#run();
     }
     if (first && this.#id) this.#keepTrue(this.#id, true);

@@ -3,7 +3,7 @@
  * ends with RUN_FINISHED or RUN_ERROR; a stream that stops without either was cut, and is opened again.
  */
 
-/** @import { Agent, Ending, Fault, Interrupt, Listed, OnEvent, Patience, Snapshot } from "./wire.d.ts" */
+/** @import { About, Ending, Fault, Interrupt, Listed, OnEvent, Patience, Snapshot } from "./wire.d.ts" */
 import { persist } from "./persist.js";
 
 const LIMIT = 8 << 20; // characters of one frame
@@ -82,50 +82,50 @@ export class Client {
     this.init = init;
   }
 
-  /** Whom the user talks to. @returns {Promise<{ agent: Agent }>} */
+  /** Whom the user talks to. @returns {Promise<About>} */
   about() {
-    return this.#json("GET", "about");
+    return this.json("GET", "about");
   }
 
   /** The latest conversations. @returns {Promise<{ conversations: Listed[] }>} */
   list() {
-    return this.#json("GET", "conversations");
+    return this.json("GET", "conversations");
   }
 
   /** @returns {Promise<{ id: string }>} */
   create() {
-    return this.#json("POST", "conversations", {});
+    return this.json("POST", "conversations", {});
   }
 
   /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Snapshot>} */
   snapshot(id, signal) {
-    return this.#json("GET", at(id), undefined, { signal });
+    return this.json("GET", at(id), undefined, { signal });
   }
 
-  /** Send a message; the same `id` again is harmless. */
-  say(conversation = "", text = "", id = "") {
-    return this.#json("POST", at(conversation, "messages"), { text, id });
+  /** Send a message; the same `id` again is harmless. @param {string[]} [files] */
+  say(conversation = "", text = "", id = "", files) {
+    return this.json("POST", at(conversation, "messages"), { text, id, files });
   }
 
   /** Let a stopped run go on. */
   resume(conversation = "") {
-    return this.#json("POST", at(conversation, "resume"), {});
+    return this.json("POST", at(conversation, "resume"), {});
   }
 
   /** Stop the run. */
   cancel(conversation = "") {
-    return this.#json("POST", at(conversation, "cancel"), {});
+    return this.json("POST", at(conversation, "cancel"), {});
   }
 
   /** @param {Interrupt} interrupt @param {any} answer @returns {Promise<{ id: string, ending: Ending }>} */
   answer({ id, metadata }, answer, way = "answer") {
     const headers = { "If-Match": `"${metadata.yourcall.digest}"` }; // the question that was read, and no other
-    return this.#json("POST", at(id, way, "interrupts"), answer, { headers });
+    return this.json("POST", at(id, way, "interrupts"), answer, { headers });
   }
 
   /** @param {Interrupt} interrupt @returns {Promise<{ id: string, ending: Ending }>} */
   skip({ id }, note = "") {
-    return this.#json("POST", at(id, "skip", "interrupts"), note ? { note } : {});
+    return this.json("POST", at(id, "skip", "interrupts"), note ? { note } : {});
   }
 
   /**
@@ -157,9 +157,9 @@ export class Client {
     }, options);
   }
 
-  /** @param {unknown} [body] @param {RequestInit} [init] */
-  async #json(method = "", path = "", body, init) {
-    const form = body instanceof FormData && body; // a file; its type is the browser's to say
+  /** Any route. @param {unknown} [body] @param {RequestInit} [init] */
+  async json(method = "", path = "", body, init) {
+    const form = body instanceof FormData && body; // whose type the browser says
     const headers = { ...init?.headers, ...(body !== undefined && !form && { "Content-Type": "application/json" }) };
     const response = await this.#request(method, path, { ...init, headers, body: form || JSON.stringify(body) });
     return response.json();

@@ -43,7 +43,7 @@ export class YcQuestions extends HTMLElement {
     if (ending) {
       this.replaceChildren(...questions.map((question, n) => drawn(question, ending.answer?.answers?.[n])));
     } else {
-      this.#oneClick = questions.length === 1 && !questions[0]?.multi;
+      this.#oneClick = questions.length === 1 && !questions[0]?.multi && !ask.attachments;
       this.replaceChildren(...questions.map((question, n) => this.#draw(question, n, questions.length)));
     }
   }

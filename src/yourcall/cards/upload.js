@@ -46,5 +46,5 @@ export class YcUpload extends HTMLElement {
   }
 }
 
-const size = (bytes = 0) =>
+export const size = (bytes = 0) =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1024)} kB` : `${+(bytes / 1048576).toFixed(1)} MB`;

@@ -7,6 +7,7 @@ export interface Ending {
   kind: string;
   note?: string | null;
   answer?: any;
+  files?: Sent[];
 }
 
 /** A question as AG-UI carries it. An `ending` of null says that it is open. */
@@ -28,6 +29,26 @@ export interface Agent {
   standIn?: string | null;
   /** Messages to begin with. */
   suggestions?: string[];
+}
+
+/** Which files may be sent ahead, in what a picker accepts, and how many of them may come at once. */
+export interface Taken {
+  accept: string[];
+  maxBytes: number;
+  most: number;
+}
+
+export interface About {
+  agent: Agent;
+  files?: Taken | null;
+}
+
+/** A file; one without an `id` is not sent yet. */
+export interface Sent {
+  id?: string;
+  name: string;
+  size: number;
+  type?: string;
 }
 
 /** A line of the list of conversations; `opening` is how the first message begins. */

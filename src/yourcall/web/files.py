@@ -16,7 +16,7 @@ from yourcall import agui, errors
 from yourcall.engine import Engine
 from yourcall.entries import Answered, Closed, File, Json
 from yourcall.faults import is_id
-from yourcall.files import FileAnswer
+from yourcall.files import MOST_NAMED, FileAnswer
 from yourcall.ports import Found, Key
 from yourcall.upload import ACTIVE, MAX_BYTES, Rules
 from yourcall.web.interrupts import digest_of, ended, require_id
@@ -42,6 +42,12 @@ class FileRoutes:
 
     def __init__(self, engine: Engine[Any], sent: Rules = SENT) -> None:
         self._engine, self._sent = engine, sent
+
+    def taken(self) -> Json:
+        """What may be sent ahead, for a file picker; None where files have no place."""
+        if not self._engine.takes_files:
+            return None
+        return {"accept": self._sent.shown, "maxBytes": self._sent.max_bytes, "most": MOST_NAMED}
 
     async def answer(self, id: str, request: Request) -> Response:
         """Answer a question with a file. The same file again, by name and content, gets the recorded outcome."""

@@ -210,4 +210,11 @@ CALL: Final[dict[str, Any]] = {
     | {"parameters": [{"name": "Yourcall-Signature", "in": "header", "required": True, "schema": _TEXT}]},
     "responses": _ENDED,
 }
-ABOUT: Final[dict[str, Any]] = {"responses": {200: _json("The agent.", _object("agent", agent=_AGENT))}}
+_COUNT: Final = {"type": "integer"}
+_TAKEN: Final = _object("accept maxBytes most", accept=_TEXTS, maxBytes=_COUNT, most=_COUNT) | {
+    "type": ["object", "null"],
+    "description": "What may be sent to /files, if anything.",
+}
+ABOUT: Final[dict[str, Any]] = {
+    "responses": {200: _json("The agent.", _object("agent files", agent=_AGENT, files=_TAKEN))}
+}

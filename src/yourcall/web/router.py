@@ -64,8 +64,8 @@ def create_router(  # noqa: PLR0913  # all but one of them by name
     connects = Connects(engine, title, home)
 
     async def tell(request: Request) -> Response:
-        """Whom the user talks to."""
-        return JsonResponse({"agent": about})
+        """Whom the user talks to, and which files may come along."""
+        return JsonResponse({"agent": about, "files": files.taken()})
 
     async def card(name: str, request: Request) -> Response:
         return assets.response(name, request)
