@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.stage import Server, User
@@ -416,3 +418,64 @@ def test_what_is_new_comes_into_view_and_what_is_read_stays(new_user: NewUser) -
     expect(user.card.locator(".yc-eyebrow")).to_be_in_viewport()
     note = user.question("What can you train with?").get_by_text("Add a note")
     assert abs(moved_by(note, note.click)) < 2
+
+
+def test_what_was_refused_stays_to_be_read(new_user: Callable[..., User]) -> None:
+    """Why a message did not go stands there until the next try, however often the chat looks for news meanwhile."""
+    user = new_user(breaks=True)
+    user.visit()
+    user.say("Hello")
+    user.reads("You wrote: Hello")
+    detail = "The assistant waits for an answer."
+    problem = {"status": 409, "detail": detail, "type": "about:blank"}
+    user.page.route("**/messages", lambda route: route.fulfill(status=409, json=problem))
+    user.say("More")
+    status = user.page.get_by_role("status")
+    for _ in range(2):
+        with user.page.expect_response("**/events"):
+            user.page.evaluate("dispatchEvent(new Event('focus'))")
+        expect(status).to_have_text(detail)
+    user.page.unroute("**/messages")
+    user.composer.press("Enter")
+    user.reads("You wrote: More")
+    expect(status).to_have_text("")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_who_is_signed_out_is_told_and_comes_back(new_user: Callable[..., User], first: bool) -> None:
+    """Nothing can be written that nobody takes; what was written stays, and all works once the user is back."""
+    user = new_user(breaks=True)
+    gone = {"status": 401, "detail": "Sign in to answer.", "type": "about:blank"}
+    if first:
+        user.page.route(re.compile("/(about|conversations)"), lambda route: route.fulfill(status=401, json=gone))
+        user.page.goto(user.url)
+    else:
+        user.visit()
+        user.say("Hello")
+        user.reads("You wrote: Hello")
+        user.page.route(re.compile("/(about|conversations)"), lambda route: route.fulfill(status=401, json=gone))
+        user.say("More")
+    expect(user.page.get_by_role("status")).to_have_text("You are signed out. Sign in, then come back here.")
+    expect(user.page.locator(".yc-composer")).to_have_attribute("inert", "")
+    user.page.unroute_all()
+    user.page.evaluate("dispatchEvent(new Event('focus'))")
+    expect(user.page.locator(".yc-composer:not([inert])")).to_be_visible()
+    expect(user.page.get_by_role("status")).to_have_text("")
+    if first:
+        user.composer.fill("More")
+    expect(user.composer).to_have_value("More")
+    user.composer.press("Enter")
+    user.reads("You wrote: More")
+
+
+def test_a_page_s_own_headers_and_footers_are_not_the_chat_s(user: User) -> None:
+    """Pages that embed a chat give such elements a look: it does not reach into the chat."""
+    user.say("Hello")
+    user.reads("You wrote: Hello")
+    before = user.page.screenshot(animations="disabled", caret="hide")
+    user.page.evaluate("""() => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("header, footer, nav, aside, section, article { background: red; padding: 3rem }");
+      document.adoptedStyleSheets = [sheet];
+    }""")
+    assert user.page.screenshot(animations="disabled", caret="hide") == before

@@ -2,21 +2,21 @@
  * `<yc-chat base=".">`: a whole chat. The conversation's id is in the URL's fragment or in `conversation="id"`.
  *
  * One loop keeps it true: read the snapshot, follow the events until the run ends, read the snapshot again, wait
- * for a reason to look (an action here, another tab, a returning user, a few seconds), follow again. Where nothing
- * runs `/events` ends at once, so that to look is to follow.
+ * for a reason to look (an action here, another tab, a few seconds), follow again. Where nothing runs
+ * `/events` ends at once, so that to look is to follow.
  */
 
 /** @import { YcCard } from "./card.js" */
 /** @import { AgUiEvent, Interrupt, Patience, Snapshot, Wake } from "./wire.d.ts" */
 import { attach, attached, idsOf } from "./attach.js";
-import { Client, Problem } from "./client.js";
-import { composing, h, uid } from "./dom.js";
+import { Client } from "./client.js";
+import { composing, h, titled, uid } from "./dom.js";
 import { persist } from "./persist.js";
 import { strings } from "./strings.js";
 
 const LOOK_MS = 4_000;
-const SLOW_MS = 250; // a stream that is open for longer than this follows a run
-const REASONS = ["hashchange", "focus", "online", "visibilitychange"]; // to see whether there is something new
+const SLOW_MS = 250; // what streams for longer follows a run
+const REASONS = ["hashchange", "focus", "online", "visibilitychange"]; // to look
 
 export class YcChat extends HTMLElement {
   /** @type {Client | undefined} */
@@ -35,9 +35,11 @@ export class YcChat extends HTMLElement {
   #leave = () => {};
   /** @type {BroadcastChannel | undefined} */
   #tabs;
-  /** The last message: it may have arrived, so sent again it has the same id. */
+  /** The last message: sent again it has the same id. */
   #last = { id: "", all: "" };
   #sending = false;
+  /** Why the last try was refused. */
+  #kept = "";
   #atEnd = true;
   #top = 0;
 
@@ -46,7 +48,7 @@ export class YcChat extends HTMLElement {
   #list = h("div", { class: "yc-list" });
   #thinking = h("p", { class: "yc-thinking", hidden: true }, h("span", { class: "yc-sr" }, strings.working));
   #failure = h("div", { class: "yc-failure" });
-  #greeting = h("div", { class: "yc-greeting" }, h("p", {}, strings.greeting));
+  #greeting = h("div", { class: "yc-greeting" });
   #column = h("div", { class: "yc-column" },
     this.#notice, this.#greeting, this.#list, this.#thinking, this.#failure);
   #scroller = h("div", {
@@ -63,6 +65,10 @@ export class YcChat extends HTMLElement {
   #stop = h("button", {
     type: "button", class: "yc-stop", hidden: true, click: () => this.#act((id) => this.client.cancel(id)),
   }, strings.stop);
+  #composer = h("form", {
+    class: "yc-composer", submit: (/** @type {Event} */ event) => (event.preventDefault(), this.#say()),
+  }, this.#attach, this.#input, this.#stop,
+    h("button", { class: "yc-primary yc-send" }, h("span", { class: "yc-sr" }, strings.send)));
 
   /** Before the element is connected, one of your own may be set. */
   get client() {
@@ -91,22 +97,22 @@ export class YcChat extends HTMLElement {
   #build() {
     const others = !this.hasAttribute("conversation") &&
       Object.assign(document.createElement("yc-chats"), { client: this.client });
-    const submit = (/** @type {Event} */ event) => (event.preventDefault(), this.#say());
-    const send = h("button", { class: "yc-primary yc-send" }, h("span", { class: "yc-sr" }, strings.send));
-    this.append(
-      h("header", { class: "yc-top" }, this.#name, others), this.#scroller,
-      h("footer", { class: "yc-bottom" }, this.#status,
-        h("form", { class: "yc-composer", submit }, this.#attach, this.#input, this.#stop, send)), this.#spoken,
-    );
+    this.append( // no element to which a page may give a look
+      h("div", { class: "yc-top" }, this.#name, others), this.#scroller,
+      h("div", { class: "yc-bottom" }, this.#status, this.#composer), this.#spoken);
     this.addEventListener("yc-closed", () => (this.#touched(), this.#focus()));
     this.addEventListener("yc-outdated", () => this.#look());
     new ResizeObserver(() => this.#atEnd && this.#toEnd()).observe(this.#column);
+  }
+
+  #meet() {
     this.client.about().then(({ agent }) => {
       this.#name.textContent = agent.name ?? "";
       this.#notice.textContent = agent.standIn ?? "";
-      this.#greeting.append(...(agent.suggestions ?? []).map((text) =>
+      this.#greeting.replaceChildren(h("p", {}, strings.greeting), ...(agent.suggestions ?? []).map((text) =>
         h("button", { type: "button", dir: "auto", click: () => this.#say(text) }, text)));
-    }, (error) => this.#tell(error.message));
+      this.#heard();
+    }, (error) => this.#refused(error));
   }
 
   // ------------------------------------------------------------------------- following
@@ -114,13 +120,14 @@ export class YcChat extends HTMLElement {
   /** Show the conversation that the URL names; without a name, an empty page. @param {Event} [event] */
   #arrive = (event) => {
     const id = this.getAttribute("conversation") ?? location.hash.slice(1);
+    if (!this.#greeting.firstChild) this.#meet();
     if (id === this.#id) return this.#look();
     this.#leave();
     [this.#id, this.#head, this.#writing, this.#atEnd] = [id, 0, "", true];
     this.#drawn.clear();
     this.#list.replaceChildren();
     this.#failure.replaceChildren();
-    this.#tell();
+    this.#tell((this.#kept = ""));
     this.#run();
     if (id) this.#keepTrue(id);
     else if (event || this.hasAttribute("autofocus")) this.#focus(false);
@@ -160,7 +167,7 @@ export class YcChat extends HTMLElement {
       clearTimeout(slow);
       if (signal.aborted) return;
       this.#run();
-      this.#tell(/** @type {Error} */ (error).message);
+      this.#refused(error);
       this.#id = undefined; // the next reason to look begins anew
     }
   }
@@ -172,6 +179,7 @@ export class YcChat extends HTMLElement {
 
   /** Something was written here: the other tabs look, too. */
   #touched() {
+    this.#kept = "";
     this.#tabs?.postMessage(this.#id);
     this.#look();
   }
@@ -196,9 +204,9 @@ export class YcChat extends HTMLElement {
     for (const [key, node] of this.#drawn) if (!wanted.has(node) && !("pending" in node.dataset)) this.#drop(key);
     [...wanted].forEach((node, n) => {
       const there = this.#list.children[n];
-      if (there !== node) this.#list.insertBefore(node, there ?? null); // not more than must be: moving loses the focus
+      if (there !== node) this.#list.insertBefore(node, there ?? null); // moving loses the focus
     });
-    this.#tell();
+    this.#heard();
     this.#run(phase === "run");
     this.#fail(phase === "done" ? done : null);
   }
@@ -207,11 +215,11 @@ export class YcChat extends HTMLElement {
   #take(event, seq) {
     const { type, messageId, toolCallId, value } = event;
     this.#head = seq ?? this.#head;
-    this.#tell();
+    this.#heard();
     switch (type === "CUSTOM" ? event.name : type) {
       case "TEXT_MESSAGE_START":
         this.#drop(this.#writing);
-        this.#drop((this.#writing = `m${messageId}`)); // begins anew, should it be here from before a cut
+        this.#drop((this.#writing = `m${messageId}`)); // begins anew after a cut
         this.#message(messageId, "assistant");
         break;
       case "TEXT_MESSAGE_CONTENT":
@@ -272,8 +280,7 @@ export class YcChat extends HTMLElement {
 
   /** A quiet line for a tool at work. @param {any} [result] */
   #tool(id = "", name = "", result) {
-    const title = name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
-    const node = this.#node(`t${id}`, () => h("p", { class: "yc-tool", dir: "auto" }, title));
+    const node = this.#node(`t${id}`, () => h("p", { class: "yc-tool", dir: "auto" }, titled(name)));
     if (result) node.dataset.status = result.metadata?.yourcall?.status ?? "ok";
     return node;
   }
@@ -321,7 +328,7 @@ export class YcChat extends HTMLElement {
     let busy = this.#drawn.has(this.#writing);
     for (const [key, node] of this.#drawn) {
       if (key[0] !== "t") continue;
-      // a card tells more than its tool's name, but for the time in which the tool works on
+      // a card tells more than its tool's name, unless the tool works on
       const own = cards.filter(({ call }) => `t${call}` === key);
       const working = node.dataset.status === undefined && !own.some((card) => card.open);
       node.hidden = own.length > 0 && !working;
@@ -338,11 +345,11 @@ export class YcChat extends HTMLElement {
 
   /** @param {(conversation: string) => Promise<unknown>} request @returns {Promise<boolean>} Whether it was done. */
   async #act(request) {
-    this.#tell();
+    this.#tell((this.#kept = ""));
     try {
       await request(this.#id ?? "");
     } catch (error) {
-      this.#tell(error instanceof Problem ? error.message : strings.unreachable);
+      this.#kept = this.#refused(error);
       return false;
     }
     this.#touched();
@@ -353,10 +360,10 @@ export class YcChat extends HTMLElement {
   #typed(event) {
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
-    if (!event.repeat && !composing(event)) this.#say(); // a key held down since the last card sends nothing
+    if (!event.repeat && !composing(event)) this.#say(); // no key that is still held down
   }
 
-  /** Send a suggestion, or else what is written. If that fails, the text is where one writes. */
+  /** If it fails, the text is where one writes. */
   async #say(suggested = "") {
     const text = suggested || this.#input.value.trim();
     if (this.#sending || !(text || this.#attach.files.length)) return;
@@ -389,17 +396,31 @@ export class YcChat extends HTMLElement {
     if (first && this.#id) this.#keepTrue(this.#id, true);
   }
 
-  #tell(text = "") {
+  #tell(text = this.#kept) {
     if (this.#status.textContent !== text) this.#status.textContent = text;
   }
 
-  /** Tell those who listen instead of looking, and let nobody come across it afterwards. */
+  /** The server is there, and knows the user. */
+  #heard() {
+    this.#composer.inert = false;
+    this.#tell();
+  }
+
+  /** Says why; what is returned stands until the next try. @param {any} error */
+  #refused({ status, message }) {
+    this.#composer.inert = status === 401;
+    const lasts = status && status !== 401;
+    this.#tell(lasts ? message : status ? strings.signIn : strings.unreachable);
+    return lasts ? message : "";
+  }
+
+  /** For those who listen; nobody comes across it afterwards. */
   #speak(text = "") {
     this.#spoken.textContent = text;
     setTimeout(() => this.#spoken.textContent === text && this.#spoken.replaceChildren(), 3_000);
   }
 
-  /** Back to writing; where that would open an on-screen keyboard, only out of what is gone. */
+  /** Back to writing; where that opens an on-screen keyboard, only out of what is gone. */
   #focus(gone = true) {
     const touch = matchMedia("(pointer: coarse)").matches;
     if (gone || !touch) (touch ? this.#scroller : this.#input).focus({ preventScroll: true });

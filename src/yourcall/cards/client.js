@@ -7,7 +7,7 @@
 import { persist } from "./persist.js";
 
 const LIMIT = 8 << 20; // characters of one frame
-const SILENCE = 45_000; // the server sends a comment every 15 s, so this long without a byte is a dead connection
+const SILENCE = 45_000; // the server sends a comment every 15 s
 const TERMINAL = ["RUN_FINISHED", "RUN_ERROR"];
 
 /** A request that the server refused (RFC 9457); `message` is its detail, a sentence for people. */

@@ -27,6 +27,9 @@ export function h(tag, attributes, ...children) {
 /** An id that nothing else has, here or elsewhere: 128 random bits. On plain http there is no `crypto.randomUUID`. */
 export const uid = () => `yc-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
 
+/** A tool's name as people write it. */
+export const titled = (name = "") => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
+
 /**
  * Whether an Enter belongs to an input method that is still composing, and must not send anything. Safari ends
  * the composition before the key event and leaves only the 229. @param {KeyboardEvent} event

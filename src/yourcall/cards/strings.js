@@ -89,5 +89,6 @@ export const strings = {
   retry: "Try again",
   failed: "Something went wrong.",
   working: "Working",
+  signIn: "You are signed out. Sign in, then come back here.",
   reconnecting: "Connection lost. Reconnecting…",
 };
