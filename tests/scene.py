@@ -6,9 +6,11 @@ as a process leaves it that dies at this moment. The clock stands still unless a
 
 from __future__ import annotations
 
+import logging
+import re
 import sqlite3
-from collections.abc import AsyncIterator, Iterable
-from contextlib import aclosing, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,6 +61,7 @@ class Process:
 
     def __init__(self, engine: Engine[Any], model: ScriptedModel) -> None:
         self.engine, self.model = engine, model
+        self.mistakes: list[str] = []
         self.chat: Conversation[Any] = engine.conversation("c", user="ada")
 
     async def say(self, text: str = "go") -> Phase:
@@ -116,6 +119,13 @@ class Process:
     async def content(self, call_id: str | None = None) -> Json:
         return (await self.result(call_id)).content
 
+    async def mistake(self, call_id: str | None = None) -> str:
+        """What the developer reads in the log of a mistake in a tool; the model and the user read none of it."""
+        assert re.fullmatch(
+            r"\S+ does not work: something in this app is wrong or missing\. .*", await self.error(call_id)
+        )
+        return self.mistakes[-1].partition(" does not work: ")[2]
+
     async def error(self, call_id: str | None = None) -> str:
         """The error text of a result that is not ok."""
         result = await self.result(call_id)
@@ -133,6 +143,23 @@ def _line(message: Message) -> str:
             return f"assistant: {' '.join([text, *(call.id for call in calls)]).strip()}"
         case ToolMessage(call_id, _, text):
             return f"{call_id}: {text}"
+
+
+@contextmanager
+def _listening(mistakes: list[str]) -> Iterator[None]:
+    """Take down what the server's log says of tools that do not work."""
+
+    def take(record: logging.LogRecord) -> bool:
+        if "does not work" in record.msg:
+            mistakes.append(record.getMessage())
+        return True
+
+    log = logging.getLogger("yourcall")
+    log.addFilter(take)
+    try:
+        yield
+    finally:
+        log.removeFilter(take)
 
 
 class Scene:
@@ -163,8 +190,10 @@ class Scene:
         agent = Agent[Any](model, tools=tools, **options)
         engine = Engine(agent, store, deps=deps, may_answer=may_answer, sweep_every=3600)
         with anyio.fail_after(DEADLINE):
-            async with engine:
-                yield Process(engine, model)
+            process = Process(engine, model)
+            with _listening(process.mistakes):
+                async with engine:
+                    yield process
 
     def crashed(self) -> Scene:
         """The file as it is now, found by a process that comes when the lease of this one is over."""

@@ -27,7 +27,7 @@ LAYERS: dict[str, float] = {
     "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "secret": 2,
     "connect": 2, "visit": 2, "events": 2,
     "ports": 3, "credentials": 3,
-    "context": 4, "effects": 4, "consent": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
+    "context": 4, "effects": 4, "consent": 4, "needs": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
     "addressed": 6, "answers": 6, "secret_answer": 6, "visits": 6, "files": 6, "follow": 6, "runs": 6,
     "answering": 6, "engine": 6,

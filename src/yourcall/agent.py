@@ -32,7 +32,8 @@ class Agent(Generic[D]):
 
     `model` is a `Model`, or the name of a provider's, such as `"anthropic:claude-sonnet-5"`.
     `on_message` says what a message does to open questions: "supersede" closes them, "reject" refuses the
-    message (409), "keep" leaves them open and lets the model read the message after their results. `on_skip` is
+    message (409), "keep" leaves them open and lets the model read the message after their results. What was put to
+    somebody else (`Ask.to`) is never closed by a message, but kept. `on_skip` is
     what the model is told of a skipped question: "proceed" on its own judgment, or "wait" until the user writes.
     `max_steps` bounds the steps after one user message. `settings` goes to the model as it is.
     `trim` chooses what of a long conversation the model reads: see `yourcall.trim`.

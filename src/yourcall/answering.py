@@ -25,7 +25,7 @@ from yourcall.log import refusal
 from yourcall.loop import ask
 from yourcall.ports import Draft, Found, Key
 from yourcall.record import Decide, Record, Written
-from yourcall.replay import MISMATCH, accept, probe
+from yourcall.replay import MISMATCH, accept, does_not_work, probe
 from yourcall.runs import Runs
 from yourcall.scrub import Hidden, hiding
 
@@ -142,7 +142,7 @@ class Answering(Generic[D]):
             await self._writer.write(record, lambda log, now: decisions.give_up(interrupt, "unavailable", reason))
             raise errors.Closed("unavailable") from None
         if pending is None:
-            await self._missed(record, interrupt)
+            await self._missed(record, interrupt, tool.name)
             raise errors.Changed
         self._misses.pop(interrupt.id, None)
         if pending.interrupt.id != interrupt.id:
@@ -150,10 +150,12 @@ class Answering(Generic[D]):
             raise errors.Changed
         return pending.ask, pending.hidden
 
-    async def _missed(self, record: Record, interrupt: Interrupt) -> None:
+    async def _missed(self, record: Record, interrupt: Interrupt, tool: str) -> None:
         if interrupt.id in self._misses:
             del self._misses[interrupt.id]
-            await self._writer.write(record, lambda log, now: decisions.give_up(interrupt, "changed", MISMATCH))
+            log.error("The tool %s does not work: %s", tool, MISMATCH)
+            reason = does_not_work(tool)
+            await self._writer.write(record, lambda log, now: decisions.give_up(interrupt, "changed", reason))
         else:
             self._misses[interrupt.id] = None
             if len(self._misses) > MAX_MISSES:

@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from yourcall.asks import Ask, Check
 from yourcall.entries import Json, canonical
-from yourcall.errors import Declined, Fault, ProgrammingError, Rejected
+from yourcall.errors import Declined, Fault, ProgrammingError, Rejected, TooMuchToShow
 from yourcall.faults import MAX_WORDS, pointer, said, text_fault, unexpected
 from yourcall.forms import Form, Titles, not_flat, required_type
 from yourcall.questions import MAX_BYTES, MAX_PROMPT
@@ -104,7 +104,7 @@ class Confirm(Ask[T], Generic[T]):
         self._words = None if words is None else in_words(words(value))
         self._payload = self._drawn()
         if (size := len(canonical(self._payload))) > MAX_BYTES:
-            raise ProgrammingError(f"the value has {size:,} bytes in words, at most {MAX_BYTES:,} can be shown")
+            raise TooMuchToShow(size, MAX_BYTES)
 
     def _drawn(self) -> Json:
         rows = [

@@ -14,6 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from yourcall.confirm import Confirm, require_editable
 from yourcall.context import Context
+from yourcall.errors import ToolError, TooMuchToShow
 from yourcall.words import title_of
 
 
@@ -34,7 +35,10 @@ class Consent:
 
     def given(self, ctx: Context[Any], arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments as the user approved them; until then, a pause. Raises `Declined`."""
-        ask = Confirm(self.title, arguments, editable=self.editable, hints=self.hints)
+        try:
+            ask = Confirm(self.title, arguments, editable=self.editable, hints=self.hints)
+        except TooMuchToShow as problem:  # the model wrote them, and can write them shorter
+            raise ToolError(str(problem)) from None
         approved = ctx._ask(ask, "#confirm", None)
         changed = {name: value for name, value in approved.items() if value != arguments[name]}
         ctx.edited = to_jsonable_python(changed, bytes_mode="base64")

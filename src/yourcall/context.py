@@ -76,12 +76,13 @@ class Context(Generic[D]):
         files: Shelf | None = None,
         credentials: Credentials | None = None,
         accounts: Callable[[], Accounts] | None = None,
+        require: Callable[[Ask[Any]], None] | None = None,
     ) -> None:
         self.user, self.deps = user, deps
         self.conversation_id, self.call_id = conversation_id, call_id
         self.on_skip = on_skip
         self._past, self._record, self._files = past, record, files
-        self._credentials, self._accounts = credentials, accounts
+        self._credentials, self._accounts, self._require = credentials, accounts, require
         self._offered_for: Credential | None = None
         self._uses: dict[str, int] = {}
         self._unkeyed = 0
@@ -141,8 +142,6 @@ class Context(Generic[D]):
             raise errors.Unavailable
         if ask.to is not None and ask.channel in ("secret", "handoff"):
             raise self._break(f"What a {ask.kind} ask brings belongs to the conversation's owner: leave `to` out.")
-        if ask.channel in ("secret", "handoff") and self._credentials is not None:
-            self._credentials.vault.require_keys()
         if expires_in is not None and not 0 < expires_in < math.inf:
             raise self._break("expires_in is a number of seconds above 0.")
         key, occurrence = self._place(key)
@@ -152,6 +151,8 @@ class Context(Generic[D]):
         last = asked[-1] if asked else None
         ending = self._past.endings.get(last.id) if last else None
         if last is None or (ending is None and last.digest != mark) or _is_changed(ending):
+            if self._require is not None:
+                self._require(ask)
             raise self._paused(self._new(ask, payload, key, occurrence, len(asked), mark, expires_in))
         if ending is None:
             raise self._paused(Pending(ask, last, hidden=self.hidden))

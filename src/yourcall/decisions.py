@@ -27,7 +27,7 @@ def say(log: Log, text: str, message_id: str | None, policy: OnMessage, files: t
     """The user writes. Raises `Waiting` where the policy is to reject messages while a question is open."""
     if policy == "reject" and log.interrupts:
         raise WaitingOnUser
-    closing = supersede(log.interrupts) if policy == "supersede" else []
+    closing = supersede(i for i in log.interrupts if _asks_the_writer(i)) if policy == "supersede" else []
     return [*closing, User(text, message_id, files)]
 
 
@@ -58,8 +58,14 @@ def ask(log: Log, interrupt: Interrupt, replaces: Interrupt | None, policy: OnMe
         return [*changed, _not_ok(interrupt.call_id, Declined.text + " Do not ask again.", "declined")]
     if _skipped_twice(log, interrupt):
         return [*changed, _not_ok(interrupt.call_id, "The user has skipped this twice. Do not ask again.", "failed")]
-    unseen = supersede([interrupt]) if policy == "supersede" and log.unseen else []
+    superseded = policy == "supersede" and log.unseen and _asks_the_writer(interrupt)
+    unseen = supersede([interrupt]) if superseded else []
     return [*changed, Asked(interrupt), *unseen]
+
+
+def _asks_the_writer(interrupt: Interrupt) -> bool:
+    """Whether a message of the conversation's owner can stand for an answer: what was put to others stays theirs."""
+    return interrupt.to is None
 
 
 def answer(log: Log, interrupt: Interrupt, answered: Answered) -> list[Body]:

@@ -31,6 +31,7 @@ from yourcall.events import Event
 from yourcall.files import Files, keeping
 from yourcall.follow import follow
 from yourcall.log import Log, Phase, phase
+from yourcall.needs import NO_BLOBS, require
 from yourcall.ports import Accounts, Blobs, Bus, Draft, Found, Key, KeyProvider, Listed, Open, Row, Slot, Store
 from yourcall.record import Decide, DuplicateMessage, Record, Written
 from yourcall.runs import MAX_RUNS, Runs
@@ -98,6 +99,7 @@ class Engine(Generic[D]):
             self._carry_on,
             self._files,
             lambda: self.accounts,
+            require=lambda ask: require(self.vault, self._files, self.public_url, ask),
             most=max_runs,
         )
         self._sweep_every = sweep_every
@@ -176,7 +178,7 @@ class Engine(Generic[D]):
     def files(self) -> Files:
         """The files of this engine's users."""
         if self._files is None:
-            raise errors.ProgrammingError("Say where files are kept: `Engine(..., blobs=...)`, for instance a folder.")
+            raise errors.ProgrammingError(NO_BLOBS)
         return self._files
 
     async def named(self, user: str, ids: Sequence[str]) -> tuple[File, ...]:

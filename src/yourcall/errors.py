@@ -4,6 +4,7 @@ Exception
 └── YourcallError
     ├── ProgrammingError        the app's code is wrong; says what to change
     │   ├── Unstorable          a value that cannot be kept in the log; names the field
+│   ├── TooMuchToShow       a value to be approved is longer than anybody would read
     │   └── ReplayMismatch      a re-executed body did not do what its log recorded
     ├── NewerLog                an entry was written by a newer version
     ├── NotAnswered             raised by `ctx.ask` in a tool's body when there is no answer
@@ -54,6 +55,13 @@ class Unstorable(ProgrammingError):
     def __init__(self, field: str, type_name: str, hint: str = "") -> None:
         self.field, self.type_name = field, type_name
         super().__init__(f"{field}: a value of type {type_name} cannot be stored.{hint and ' ' + hint}")
+
+
+class TooMuchToShow(ProgrammingError):
+    """A value to be approved has more words than are shown; where a model wrote it, it can write less."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"the value has {size:,} bytes in words, at most {limit:,} can be shown")
 
 
 class ReplayMismatch(ProgrammingError):

@@ -85,9 +85,9 @@ async def _landed(tool: Tool[Any], ctx: Context[Any], args: str) -> Landing:
     if ctx.pending and not ctx.leftover:
         return ctx.pending
     if ctx.broken:
-        return _error(str(ctx.broken))
+        return _mistaken(tool, ctx.broken)
     if ctx.leftover and (ctx.pending or not raised):
-        return _error(MISMATCH)
+        return _mistaken(tool, errors.ReplayMismatch(MISMATCH))
     return landed
 
 
@@ -110,11 +110,24 @@ def _failed(tool: Tool[Any], ctx: Context[Any], error: BaseException) -> Returne
             return dataclasses.replace(_error(str(leaf)), gone=name)
         case errors.ProviderFailed() | errors.Busy():
             return dataclasses.replace(_error(str(leaf)), broke=True)
+        case errors.ProgrammingError():
+            return _mistaken(tool, leaf)
         case errors.YourcallError():
             return _error(str(leaf))
     log.error("The tool %s failed", tool.name, exc_info=error)
     text = f"{tool.name} failed ({type(leaf).__name__})."
     return Returned({"ok": False, "error": storable(text)}, "failed", broke=True)
+
+
+def _mistaken(tool: Tool[Any], mistake: errors.ProgrammingError) -> Returned:
+    """The app's code is wrong: its developer reads in the server's log what to change, and nobody else does."""
+    log.error("The tool %s does not work: %s", tool.name, mistake, exc_info=mistake)
+    return _error(does_not_work(tool.name))
+
+
+def does_not_work(tool: str) -> str:
+    """What the model and its user read of a mistake in the app."""
+    return f"{tool} does not work: something in this app is wrong or missing. Calling it again does not help."
 
 
 def _unanswered(ending: errors.NotAnswered, on_skip: str) -> Returned:

@@ -17,6 +17,7 @@ from typing_extensions import TypeVar
 
 from yourcall import errors
 from yourcall.agent import Agent
+from yourcall.asks import Ask
 from yourcall.context import Context
 from yourcall.credentials import Credentials
 from yourcall.entries import Effect, Stopped
@@ -50,11 +51,12 @@ class Runs(Generic[D]):
         files: Shelf | None = None,
         accounts: Callable[[], Accounts] | None = None,
         *,
+        require: Callable[[Ask[Any]], None] | None = None,
         most: int = MAX_RUNS,
     ) -> None:
         self._agent, self._store, self._vault, self._bus = agent, store, vault, bus
         self._deps, self._carry_on, self._files = deps, carry_on, files
-        self._accounts, self._most = accounts, most
+        self._accounts, self._most, self._require = accounts, most, require
         self._told_of: defaultdict[Key, set[Run[D]]] = defaultdict(set)
         self.going_on = Tally()
 
@@ -191,6 +193,7 @@ class Runs(Generic[D]):
                 files=self._files,
                 credentials=credentials,
                 accounts=self._accounts,
+                require=self._require,
             )
 
         return context

@@ -36,7 +36,9 @@ class Visit(Ask[T], Generic[T]):
     a key of 16 bytes or more, only the service completes it: it POSTs JSON to the link, with the header that
     `signature` makes. Without, the user does, who comes back by the link; its other query parameters are what it
     brings. A link lasts `lasts` seconds from when the user left, and each leaving makes a new one. `check` looks at
-    what came, and may raise `Rejected`: the question stays open. Raises `ProgrammingError` if `url` is not https, or
+    what came, and may raise `Rejected`: the question stays open. Whoever completes a question that was closed
+    meanwhile is told so, the user by the page and the service by a 410 whose `ending` says how, and can undo what was
+    done. Raises `ProgrammingError` if `url` is not https, or
     http on a loopback address.
     """
 

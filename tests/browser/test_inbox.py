@@ -19,7 +19,7 @@ def owner(user: User) -> Iterator[User]:
     expect(user.page.get_by_text("Somebody else was asked")).to_be_visible()
     yield user
     if not user.closed.count():
-        user.say("Never mind")
+        user.page.get_by_role("button", name="Stop").click()
         expect(user.closed).to_have_count(1)
 
 
@@ -50,13 +50,27 @@ def test_a_colleague_answers(owner: User, colleague: User) -> None:
 
 
 def test_the_owner_has_nothing_to_press(owner: User) -> None:
-    """They read what was asked, and that it was put to somebody else; they may still write."""
+    """They read what was asked, and that it was put to somebody else; they may still write, which closes nothing."""
     card = owner.page.locator("yc-card")
     expect(card).to_contain_text("When do you want to train?")
     assert card.locator("button, input, textarea").count() == 0
     owner.page.reload()
     expect(card).to_contain_text("Somebody else was asked")
     expect(owner.composer).to_be_enabled()
+    owner.say("Never mind")
+    owner.page.reload()
+    expect(owner.page.get_by_text("Never mind")).to_be_visible()
+    expect(card).to_contain_text("Somebody else was asked")
+
+
+def test_the_owner_calls_it_off(owner: User, colleague: User) -> None:
+    """A colleague who never answers does not hold the chat: the owner stops it, and goes on."""
+    waiting(colleague)
+    owner.page.get_by_role("button", name="Stop").click()
+    expect(owner.closed).to_contain_text("Stopped before it was answered.")
+    expect(owner.page.get_by_role("button", name="Stop")).to_be_hidden()
+    owner.say("hello")
+    owner.reads("You wrote: hello")
 
 
 def test_no_ending_is_told_as_another_s(owner: User, colleague: User) -> None:
@@ -81,10 +95,10 @@ def test_what_another_answered_closes_here(owner: User, colleague: User, new_use
 
 
 def test_what_was_taken_back_closes_here(owner: User, colleague: User) -> None:
-    """The owner wrote something instead: nobody is left with a question that leads nowhere."""
+    """The owner called it off: nobody is left with a question that leads nowhere."""
     waiting(colleague)
-    owner.say("Never mind")
-    expect(colleague.page.locator("yc-card")).to_have_attribute("data-ending", "superseded")
+    owner.page.get_by_role("button", name="Stop").click()
+    expect(colleague.page.locator("yc-card")).to_have_attribute("data-ending", "cancelled")
 
 
 def test_new_ones_come_by_themselves(colleague: User, new_user: Callable[..., User]) -> None:
@@ -104,8 +118,8 @@ def test_new_ones_come_by_themselves(colleague: User, new_user: Callable[..., Us
     cards = colleague.page.locator("yc-card")
     expect(cards).to_have_count(2)
     expect(cards.first.get_by_role("textbox", name="Other").first).to_have_value("At noon")
-    other.say("Never mind")
-    expect(cards.nth(1)).to_have_attribute("data-ending", "superseded")
+    other.page.get_by_role("button", name="Stop").click()
+    expect(cards.nth(1)).to_have_attribute("data-ending", "cancelled")
 
 
 def test_by_keyboard(owner: User, colleague: User) -> None:

@@ -295,7 +295,7 @@ async def test_E8_a_question_that_is_not_asked_any_more(scene: Scene, tools: str
             await p.chat.answer(question.id, "a")
         assert await p.rest() == Done()
         assert (await p.result()).status == "failed"
-        assert "did not ask what it had asked before" in await p.error()
+        assert "did not ask what it had asked before" in await p.mistake()
         assert await p.say("on") == Done()
         assert_well_formed(await p.chat.log())
 

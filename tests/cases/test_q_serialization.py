@@ -121,7 +121,7 @@ async def test_Q3_a_member_that_is_no_json_is_named_before_anybody_is_asked(
     async with Scene(tmp_path).process(ask) as process:
         assert isinstance(await process.say(), Done)
         assert not await process.bodies(Asked)
-        text = await process.error()
+        text = await process.mistake()
         assert "cannot be stored" in text
         assert "canary" not in text
         path = text.partition(":")[0].removeprefix(kind).removeprefix(".reason").lstrip(".")

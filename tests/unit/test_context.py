@@ -115,7 +115,7 @@ async def test_a_key_must_not_look_like_a_place(scene: Scene) -> None:
 
     async with scene.process(t) as p:
         assert await p.say() == Done()
-        assert "must not start with '#'" in await p.error()
+        assert "must not start with '#'" in await p.mistake()
 
 
 # --------------------------------------------------------------------------- what the digest covers
@@ -241,7 +241,7 @@ async def test_what_cannot_be_shown_is_named_before_anybody_sees_it(scene: Scene
 
     async with scene.process(t) as p:
         assert await p.say() == Done()
-        error = await p.error()
+        error = await p.mistake()
         assert "interrupt.reason.to[1]: a value of type Event" in error
         assert "object at" not in error
 
@@ -604,7 +604,7 @@ async def test_a_recorded_answer_that_fits_no_more_ends_the_call(scene: Scene) -
     async with scene.process(asking(Version(body))) as p:
         await p.say()
         await p.answer("3")
-        assert await p.error() == "The recorded answer does not fit the say ask any more (KeyError)."
+        assert await p.mistake() == "The recorded answer does not fit the say ask any more (KeyError)."
 
 
 # --------------------------------------------------------------------------- where it may be asked
@@ -686,7 +686,7 @@ async def test_asking_outside_the_bodys_own_task_is_refused_loudly(scene: Scene,
 
     async with scene.process(t) as p:
         assert await p.say() == Done()
-        error = await p.error()
+        error = await p.mistake()
         assert ("inside once('x')" if "effect" in where else "in another task or thread than the tool's own") in error
         assert not await p.bodies(Asked)
 
@@ -715,7 +715,7 @@ async def test_asking_in_another_thread_than_a_def_tools_own_is_refused_loudly(s
     async with scene.process(threads, loops) as p:
         assert await p.say() == Done()
         for call in ("call_1_1", "call_1_2"):
-            assert "in another task or thread" in await p.error(call)
+            assert "in another task or thread" in await p.mistake(call)
 
 
 async def test_wait_for_either_asks_or_refuses(scene: Scene) -> None:
@@ -730,7 +730,7 @@ async def test_wait_for_either_asks_or_refuses(scene: Scene) -> None:
 
     async with scene.process(t) as p:
         if await p.say() == Done():
-            assert "asyncio.wait_for" in await p.error()
+            assert "asyncio.wait_for" in await p.mistake()
         else:
             assert (await p.open()).message == "A"
 
@@ -768,7 +768,7 @@ async def test_a_body_that_hid_its_misuse_gets_nowhere(scene: Scene) -> None:
 
     async with scene.process(t) as p:
         assert await p.say() == Done()
-        assert "in another task or thread" in await p.error()
+        assert "in another task or thread" in await p.mistake()
         assert not await p.bodies(Asked, Effect)
     assert done == []
 

@@ -402,7 +402,7 @@ async def test_a_name_is_used_once_in_an_execution(scene: Scene) -> None:
 
     async with scene.process(t) as p:
         await p.say()
-        assert "once('x') is used twice in one execution" in await p.error()
+        assert "once('x') is used twice in one execution" in await p.mistake()
     assert len(counter.seen) == 1
 
 
@@ -472,7 +472,7 @@ async def test_changed_arguments_after_a_crash_are_named(scene: Scene) -> None:
     amount[0] = 1000
     async with later.process(t) as p:
         await p.rest()
-        assert "once('charge') was begun with other arguments" in await p.error()
+        assert "once('charge') was begun with other arguments" in await p.mistake()
     assert counter.seen == [(10,)]
 
 
@@ -514,7 +514,7 @@ async def test_an_argument_that_cannot_be_stored_is_refused_before_the_effect_be
 
     async with scene.process(t) as p:
         await p.say()
-        assert "once('x') argument 1: a value of type object cannot be stored" in await p.error()
+        assert "once('x') argument 1: a value of type object cannot be stored" in await p.mistake()
         assert not await p.bodies(Effect)
     assert not counter.seen
 
@@ -530,7 +530,7 @@ async def test_a_def_tool_is_told_to_be_async(scene: Scene) -> None:
 
     async with scene.process(t) as p:
         await p.say()
-        assert "async def" in await p.error()
+        assert "async def" in await p.mistake()
     assert not counter.seen
 
 

@@ -191,12 +191,13 @@ async def test_a_secret_can_be_skipped(scene: Scene) -> None:
 
 
 async def test_without_keys_nobody_is_asked(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tool fails in words that say what to set; no card is shown that could not be answered."""
+    """The developer reads what to set; no card is shown that could not be answered."""
     monkeypatch.delenv("YOURCALL_KEYS")
     async with scene.process(connect, use, steps=[[("connect", {}), ("use", {})]]) as p:
         assert await p.say() == Done()
-        for result in await p.bodies(Result):
-            assert "YOURCALL_KEYS" in result.text
+        assert [result.status for result in await p.bodies(Result)] == ["failed", "failed"]
+        assert len(p.mistakes) == 2
+        assert all("YOURCALL_KEYS" in mistake for mistake in p.mistakes)
 
 
 def test_a_name_is_one_that_a_path_can_carry() -> None:
@@ -344,7 +345,7 @@ async def test_a_conversation_cannot_pass_for_all_of_them(scene: Scene) -> None:
     async with scene.process(enter_room, steps=[[("enter_room", {})], "ok"]) as p:
         p.chat = p.engine.conversation("*", user="ada")
         await p.say()
-        assert "keeps no secret of its own" in await p.error()
+        assert "keeps no secret of its own" in await p.mistake()
         assert await p.engine.credentials(user="ada") == []
 
 
@@ -480,8 +481,8 @@ async def test_it_is_awaited_and_not_inside_an_effect(scene: Scene) -> None:
 
     async with scene.process(sync, sync_holds, inside, steps=[[("sync", {}, "s"), ("sync_holds", {}, "h")]]) as p:
         await p.say()
-        assert "async def" in await p.error("s")
-        assert "async def" in await p.error("h")
+        assert "async def" in await p.mistake("s")
+        assert "async def" in await p.mistake("h")
     with pytest.raises(Unavailable):
         await Context().reveal(hevy_key)
 
@@ -567,7 +568,7 @@ async def test_a_tool_that_returns_it_has_failed(scene: Scene) -> None:
     async with scene.process(leak) as p:
         await p.say()
         await enter(p, CANARY)
-        assert await p.error() == "leak returned a dict that cannot be turned into JSON."
+        assert await p.mistake() == "leak returned a dict that cannot be turned into JSON."
 
 
 # --------------------------------------------------------------------------- what is said of it

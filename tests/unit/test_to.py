@@ -11,6 +11,7 @@ from tests.scene import Process, Say, Scene
 from yourcall import Context, Declined, Tool, tool
 from yourcall.entries import Answered, Closed, Interrupt
 from yourcall.errors import Changed, NotAsked, NotFound, Rejected
+from yourcall.log import Done, Waiting
 from yourcall.store.sqlite import _INBOX, SQLiteStore, _among
 
 pytestmark = pytest.mark.anyio
@@ -165,15 +166,17 @@ async def test_it_expires_as_what_it_was(scene: Scene) -> None:
         assert "put to role:refunds, and expired" in await p.error()
 
 
-async def test_the_owner_s_way_out_is_to_write_or_to_cancel(scene: Scene) -> None:
-    """A question that nobody answers does not hold its owner: a message supersedes it."""
+async def test_the_owner_s_way_out_is_to_cancel(scene: Scene) -> None:
+    """A question that nobody answers does not hold its owner, who calls it off and writes on."""
     async with scene.process(asks("role:refunds"), may_answer=roles) as p:
         question = await put(p)
-        await p.say("Never mind")
+        await p.chat.cancel()
+        await p.rest()
         assert await p.engine.inbox(user="ruth") == []
         found = await p.engine.find(question.id, user="ruth")
         assert isinstance(found.ending, Closed)
-        assert (found.ending.ending, found.ending.by) == ("superseded", None)
+        assert (found.ending.ending, found.ending.by) == ("cancelled", None)
+        assert await p.say("Never mind") == Done()
 
 
 async def test_the_first_of_many_wins(scene: Scene) -> None:
@@ -217,7 +220,7 @@ async def test_a_secret_is_never_somebody_else_s_to_give(scene: Scene, channel: 
 
     async with scene.process(connect) as p:
         await p.say()
-        assert "leave `to` out" in await p.error()
+        assert "leave `to` out" in await p.mistake()
 
 
 async def test_a_tool_may_catch_what_others_declined(scene: Scene) -> None:
@@ -291,3 +294,22 @@ async def test_an_inbox_is_read_by_an_index(scene: Scene) -> None:
         assert any("interrupt_own (owner=?" in line for line in searched), plan
         assert any("interrupt_put (addressee=?" in line for line in searched), plan
         assert not any(line.startswith(("SCAN interrupt", "SCAN a")) for line in plan), plan
+
+
+async def test_a_message_of_the_owner_closes_nothing_that_others_were_asked(scene: Scene) -> None:
+    """It stays in their inbox and takes their answer; the message is kept, and the model reads it after that."""
+
+    @tool
+    def own(ctx: Context) -> str:
+        return ctx.ask(Say("For yourself?"))
+
+    async with scene.process(asks("role:refunds"), own, may_answer=roles) as p:
+        await p.say()
+        theirs, mine = await p.chat.interrupts()
+        assert await p.say("How long will it take?") == Waiting((theirs,))
+        assert [closed.interrupt for closed in await p.bodies(Closed)] == [mine.id]
+        assert [one.interrupt.id for one in await p.engine.inbox(user="ruth")] == [theirs.id]
+        await p.engine.answer(theirs.id, "yes", user="ruth")
+        assert await p.rest() == Done()
+        assert await p.content("call_1_1") == "ada: yes"
+        assert (await p.transcript())[-2:] == ["user: How long will it take?", "assistant: Done."]

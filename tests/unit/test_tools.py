@@ -436,7 +436,7 @@ async def test_a_result_that_is_no_json_says_so(scene: Scene, what: str) -> None
     async with scene.process(t) as p:
         assert await p.say() == Done()
         kind = type(UNREADABLE[what]()).__name__
-        assert await p.error() == f"t returned a {kind} that cannot be turned into JSON."
+        assert await p.mistake() == f"t returned a {kind} that cannot be turned into JSON."
 
 
 # --------------------------------------------------------------------------- every way to make an asker

@@ -103,7 +103,7 @@ def engine_of(*tools: Any) -> Engine[Any]:
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
     engine = engine_of(sign, pay, pick)
-    async with serve(engine, heartbeat=15) as served:
+    async with serve(engine, heartbeat=15, home="/desk") as served:
         engine.public_url = served.url
         yield Stage(served, await served.user("ada"), await served.user("bob"))
 
@@ -383,8 +383,37 @@ async def test_what_is_over_says_so(stage: Stage) -> None:
     link = await stage.leave(stage.ada, asked["Sign the lease"])
     await stage.ada.post(f"/interrupts/{asked['Sign the lease']}/skip", json={})
     assert (await stage.ada.post(returns(link))).status_code == 303
-    assert "This step is no longer open." in (await stage.ada.get(link)).text
+    assert "This step is no longer open" in (await stage.ada.get(link)).text
     assert (await stage.ada.get(f"/interrupts/{asked['Sign the lease']}/visit")).status_code == 410
+
+
+async def test_what_is_finished_too_late_is_lost_on_nobody(stage: Stage) -> None:
+    """A message closes a visit that is under way: its user and the service are both told, and by which ending."""
+    asked = await stage.asked(stage.ada)
+    link, hook = [await stage.leave(stage.ada, asked[title]) for title in ("Sign the lease", "Pay 40 euros")]
+    await stage.ada.say(asked["conversation"], "Is it safe there?")
+    await stage.ada.settled(asked["conversation"])
+    page = await stage.ada.get(link)
+    assert "has not heard of what was done at sign.example" in page.text
+    assert "say so in the chat" in page.text
+    refused = await stage.call(hook, {"order": 1})
+    assert (refused.status_code, refused.json()["ending"]) == (410, {"kind": "superseded"})
+
+
+async def test_every_page_leads_back_to_the_chat(stage: Stage) -> None:
+    """Also one that refuses what was brought, one of a link that is not ours, and one for whom nobody is signed in."""
+    asked = await stage.asked(stage.ada)
+    link, hook = [await stage.leave(stage.ada, asked[title]) for title in ("Sign the lease", "Pay 40 euros")]
+    chat = f'<a href="/desk#{asked["conversation"]}">Back to the chat</a>'
+    html = {"Accept": "text/html"}
+    assert chat in (await stage.ada.get(link)).text
+    assert chat in (await stage.ada.get(hook)).text
+    refused = await stage.ada.post(returns(link, "?status=refused"))
+    assert (refused.status_code, chat in refused.text) == (422, True)
+    forged = await stage.ada.get(link[:-1] + ("0" if link[-1] != "0" else "1"), headers=html)
+    assert (forged.status_code, '<a href="/desk">Back to the chat</a>' in forged.text) == (403, True)
+    nobody = await (await stage.served.user(None)).get(link, headers=html)
+    assert (nobody.status_code, '<a href="/desk">Back to the chat</a>' in nobody.text) == (401, True)
 
 
 async def test_the_card_names_the_host_and_not_the_address(stage: Stage) -> None:

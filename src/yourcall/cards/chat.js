@@ -334,7 +334,8 @@ export class YcChat extends HTMLElement {
       node.hidden = own.length > 0 && !working;
       busy ||= working;
     }
-    this.#stop.hidden = !running;
+    // what others are asked can be called off, but not skipped
+    this.#stop.hidden = !running && !cards.some((card) => card.open && !card.querySelector("form"));
     this.#thinking.hidden = !running || busy;
     if (running) this.#failure.replaceChildren();
     this.#input.placeholder = cards.some((card) => card.open) ? strings.instead : strings.placeholder;

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from yourcall import agui
 from yourcall.connect import Connect
 from yourcall.engine import Engine
-from yourcall.entries import Answered, Interrupt
+from yourcall.entries import Answered
 from yourcall.errors import (
     AlreadyAnswered,
     Changed,
@@ -58,7 +58,7 @@ class Connects:
     async def page(self, id: str, request: Request) -> Response:
         """What is asked, or what became of it."""
         found = await self._found(id, user_of(request))
-        response = self._open(found.interrupt, request) if found.ending is None else self._over(found)
+        response = self._open(found, request) if found.ending is None else self._over(found)
         if found.ending is None and not self._browsers.known(request):
             self._browsers.remember(response)
         return response
@@ -82,7 +82,7 @@ class Connects:
         host = urlsplit(url).netloc
         refresh = el("meta", http_equiv="refresh", content=f"0;url={url}")
         link = el("a", f"Continue to {host}", href=url, rel="noreferrer")
-        return Page(f"On to {host}", el("p", link), cards=CARDS, head=refresh)
+        return Page(f"On to {host}", el("p", link), *way_back(self._home, found.key.id), cards=CARDS, head=refresh)
 
     async def callback(self, provider: str, request: Request) -> Response:
         """Back from the provider."""
@@ -141,8 +141,8 @@ class Connects:
 
     # ----------------------------------------------------------------- pages
 
-    def _open(self, interrupt: Interrupt, request: Request) -> Response:
-        ask = interrupt.ask
+    def _open(self, found: Found, request: Request) -> Response:
+        ask = found.interrupt.ask
         who, called, host = self._title or "This app", ask["called"], ask["host"]
         scopes = [el("li", el("code", scope, dir="auto")) for scope in ask["scopes"]]
         wanted = [el("p", f"{who} asks {called} for:"), el("ul", *scopes)] if scopes else []
@@ -162,6 +162,7 @@ class Connects:
             el("p", "The assistant never sees your password, nor the access that you give."),
             el("form", el("button", f"Continue to {host}"), method="post"),
             el("p", "To refuse, say no there, or close this page and skip the question.", class_="yc-quiet"),
+            *way_back(self._home, found.key.id),
         )
 
     def _over(self, found: Found) -> Response:
@@ -174,5 +175,5 @@ class Connects:
         return self._page(title, el("p", text, dir="auto", role="status"), el("p", CLOSE), *links)
 
     def _page(self, title: str, *body: str, back: str | None = None) -> Response:
-        links = [el("p", el("a", "Back", href=back))] if back else []
+        links = [el("p", el("a", "Back", href=back)), *way_back(self._home)] if back else []
         return Page(title, *body, *links, cards=CARDS)

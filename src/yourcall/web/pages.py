@@ -65,11 +65,12 @@ class Page(Response):
         super().__init__(f"<!doctype html>\n{document}", status, HEADERS)
 
 
-def way_back(home: str | None, conversation: str) -> list[Html]:
-    """A link to the conversation in the chat, if it is known where that is."""
+def way_back(home: str | None, conversation: str | None = None) -> list[Html]:
+    """A link to the conversation in the chat, or to the chat alone, if it is known where that is."""
     if home is None:
         return []
-    return [el("p", el("a", "Back to the chat", href=f"{home}#{quote(conversation, safe='')}"))]
+    place = "" if conversation is None else f"#{quote(conversation, safe='')}"
+    return [el("p", el("a", "Back to the chat", href=f"{home}{place}"))]
 
 
 def see(address: str) -> Response:
@@ -77,28 +78,32 @@ def see(address: str) -> Response:
     return RedirectResponse(address, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
 
 
-class PageRoute(APIRoute):
+def page_route(home: str | None) -> type[APIRoute]:
     """A route of pages: a browser is told in words what it was refused for, everybody else in problem+json."""
 
-    def get_route_handler(self) -> Any:
-        handle = super().get_route_handler()
+    class PageRoute(APIRoute):
+        def get_route_handler(self) -> Any:
+            handle = super().get_route_handler()
 
-        async def guarded(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except Exception as error:
-                return refused(request, error)
+            async def guarded(request: Request) -> Response:
+                try:
+                    return await handle(request)
+                except Exception as error:
+                    return refused(request, error, home)
 
-        return guarded
+            return guarded
+
+    return PageRoute
 
 
-def refused(request: Request, error: Exception) -> Response:
+def refused(request: Request, error: Exception, home: str | None) -> Response:
     """The refusal, in the form that is asked for."""
     response = refusal_of(error)
     if not isinstance(response, ProblemResponse) or "text/html" not in request.headers.get("accept", ""):
         return response
     text, status = str(response.refusal), response.status_code
-    page = Page("This did not work", el("p", text), el("p", CLOSE), cards="../cards", status=status)
+    parts = [el("p", text), el("p", CLOSE), *way_back(home)]
+    page = Page("This did not work", *parts, cards="../cards", status=status)
     page.headers.update({name: value for name, value in response.headers.items() if name == "www-authenticate"})
     return page
 

@@ -24,7 +24,7 @@ from yourcall.web.files import FileRoutes
 from yourcall.web.inbox import Inbox
 from yourcall.web.interrupts import Interrupts
 from yourcall.web.origins import Origins
-from yourcall.web.pages import PageRoute
+from yourcall.web.pages import page_route
 from yourcall.web.problems import JsonResponse, Route
 from yourcall.web.runs import Runs
 from yourcall.web.secrets import Secrets
@@ -52,7 +52,7 @@ def create_router(  # noqa: PLR0913  # all but one of them by name
     401 that it raises. `allowed_origins` are other sites whose pages may write here, such as "https://app.example";
     the app adds CORS headers itself. `title` names the agent, and `notice` says what people must know of it;
     `suggestions` are messages to begin with, offered on an empty page. `home` is the path of the page with the chat,
-    to which the pages of steps outside link back. `heartbeat` is how many seconds a stream may be silent,
+    to which all pages of steps outside link back. `heartbeat` is how many seconds a stream may be silent,
     and `max_streams` how many a user may have open at once.
     """
     streams = Streams(engine, heartbeat, max_streams)
@@ -95,6 +95,7 @@ def create_router(  # noqa: PLR0913  # all but one of them by name
         ("GET", "/about", tell, openapi.ABOUT),
     ):
         router.add_api_route(path, endpoint, methods=[method], dependencies=require, **described)
+    page_class = page_route(home)
     for method, path, page in (
         ("GET", "/interrupts/{id}/visit", visits.leave),
         ("GET", "/visits/{token}", visits.page),
@@ -104,7 +105,7 @@ def create_router(  # noqa: PLR0913  # all but one of them by name
         ("GET", "/callback/{provider}", connects.callback),
     ):
         router.add_api_route(
-            path, page, methods=[method], dependencies=require, route_class_override=PageRoute, include_in_schema=False
+            path, page, methods=[method], dependencies=require, route_class_override=page_class, include_in_schema=False
         )
     # The service has no session: its signature is its word.
     router.add_api_route("/visits/{token}", visits.call, methods=["POST"], **openapi.CALL)

@@ -38,6 +38,10 @@ from yourcall.web.problems import JsonResponse
 from yourcall.web.users import user_of
 
 CARDS = "../cards"
+MISSED = (
+    "This step is no longer open, and the assistant has not heard of what was done at {host}. If you finished it, "
+    "say so in the chat."
+)
 QUERY = 8 << 10
 """Characters that a link may bring along."""
 
@@ -77,16 +81,16 @@ class Visits:
             return self._over(found)
         link.require_in_time()
         if ask.get("signed"):
-            return _page(ask["title"], el("p", f"We wait for word from {ask['host']}."), el("p", CLOSE))
+            return self._page(found, ask["title"], el("p", f"We wait for word from {ask['host']}."), el("p", CLOSE))
         self._require_browser(link, request)
         query = f"?{request.url.query}" if request.url.query else ""
         form = el("form", el("button", "Done"), method="post", action=f"../returns/{token}{query}")
-        return _page(ask["title"], el("p", f"You are back from {ask['host']}. Are you done there?"), form)
+        return self._page(found, ask["title"], el("p", f"You are back from {ask['host']}. Are you done there?"), form)
 
     async def back(self, token: str, request: Request) -> Response:
         """The user says that they are done; what the link brought is the answer."""
         link = self._links.read(token)
-        await self._found(link, request)
+        found = await self._found(link, request)
         self._require_browser(link, request)
         try:
             link.require_in_time()
@@ -94,7 +98,8 @@ class Visits:
         except (Closed, AlreadyAnswered):
             pass  # the page says what became of it
         except Rejected as error:
-            return _page("This was not accepted", el("p", str(error), dir="auto"), el("p", CLOSE), status=422)
+            parts = [el("p", str(error), dir="auto"), el("p", CLOSE)]
+            return self._page(found, "This was not accepted", *parts, status=422)
         return see(f"../visits/{token}")
 
     async def call(self, token: str, request: Request) -> Response:
@@ -123,14 +128,12 @@ class Visits:
             raise HandoffInvalid(ANOTHER)
 
     def _over(self, found: Found) -> Response:
-        done = isinstance(found.ending, Answered)
-        text = "This step is done." if done else "This step is no longer open."
-        links = way_back(self._home, found.key.id)
-        return _page(found.interrupt.ask["title"], el("p", text, role="status"), el("p", CLOSE), *links)
+        done, host = isinstance(found.ending, Answered), found.interrupt.ask["host"]
+        text = "This step is done." if done else MISSED.format(host=host)
+        return self._page(found, found.interrupt.ask["title"], el("p", text, role="status"), el("p", CLOSE))
 
-
-def _page(title: str, *body: str, status: int = 200) -> Response:
-    return Page(title, *body, cards=CARDS, status=status)
+    def _page(self, found: Found, title: str, *body: str, status: int = 200) -> Response:
+        return Page(title, *body, *way_back(self._home, found.key.id), cards=CARDS, status=status)
 
 
 def _brought(request: Request) -> dict[str, str]:

@@ -1,0 +1,104 @@
+"""Mistakes in an app: its developer learns of them where they are made, and its users are not troubled with them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from tests.scene import Scene
+from yourcall import Agent, Ask, Choose, Connect, Context, Engine, Form, OAuthProvider, Secret, Upload, Visit, tool
+from yourcall.entries import Asked, Result
+from yourcall.log import Done, transcript
+from yourcall.store.sqlite import SQLiteStore
+from yourcall.testing import ScriptedModel
+from yourcall.vault.keyring import new_key
+
+pytestmark = pytest.mark.anyio
+
+
+class Note(BaseModel):
+    text: str
+
+
+class Elsewhere:
+    """A store of which nobody knows a folder beside it."""
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+GOOGLE = OAuthProvider("google", issuer="https://accounts.example", client_id="us")
+ASKS: dict[str, tuple[Ask[Any], str]] = {
+    "upload": (Upload([".pdf"]), "blobs="),
+    "attachments": (Form(Note, attachments=True), "blobs="),
+    "visit": (Visit("https://shop.example/pay", "Pay"), "public_url="),
+    "connect": (Connect(GOOGLE), "public_url="),
+    "secret": (Secret("hevy"), "YOURCALL_KEYS"),
+}
+
+
+@pytest.mark.parametrize("kind", ASKS)
+async def test_nobody_is_asked_what_could_not_be_answered(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call fails at its ask, and the log names what to set; neither the model nor the user reads of settings."""
+    asked, setting = ASKS[kind]
+    if kind == "secret":
+        monkeypatch.delenv("YOURCALL_KEYS", raising=False)
+    else:
+        monkeypatch.setenv("YOURCALL_KEYS", new_key())
+
+    @tool
+    def want(ctx: Context) -> str:
+        return str(ctx.ask(asked))
+
+    store: Any = Elsewhere(SQLiteStore(str(tmp_path / "chat.db")))
+    async with Engine(Agent(ScriptedModel([[("want", {})], "Done."]), tools=[want]), store) as engine:
+        chat = engine.conversation("c", user="ada")
+        async for _ in chat.say("go"):
+            pass
+        log, phase = await chat.snapshot()
+    assert phase == Done()
+    assert not [entry for entry in log.entries if isinstance(entry.body, Asked)]
+    told = transcript(log)[2].text
+    assert "does not work" in told
+    assert setting not in told
+    (record,) = caplog.records
+    assert setting in record.getMessage()
+
+
+async def test_a_mistake_in_a_tool_is_its_developer_s_to_read(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    """The log has it with its traceback; the model and the user read that the tool does not work, and not why."""
+
+    @tool
+    def seats(ctx: Context) -> str:
+        return ctx.ask(Choose(["1A", "1A"], title="Which seat?"))
+
+    async with scene.process(seats) as p:
+        assert await p.say() == Done()
+        assert "tell them apart" in await p.mistake()
+        assert "tell" not in (await p.bodies(Result))[0].text
+    (record,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    assert record.exc_info is not None
+    assert "test_needs.py" in str(record.exc_text or logging.Formatter().formatException(record.exc_info))
+
+
+async def test_what_a_model_wrote_too_long_to_be_approved_is_the_model_s_to_mend(scene: Scene) -> None:
+    """It reads the limit, and can write less; nothing is wrong with the app."""
+
+    @tool(confirm=True)
+    def send(text: str) -> str:
+        return "sent"
+
+    async with scene.process(send, steps=[[("send", {"text": "long " * 20_000})], [("send", {"text": "short"})]]) as p:
+        await p.say()
+        assert "can be shown" in await p.error()
+        assert not p.mistakes
+        assert (await p.open()).kind == "confirm"
