@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
+from typing import LiteralString
 
 import anyio
 import pytest
+from psycopg import AsyncConnection
 
 from tests.postgres import Postgres
-from tests.support import Clock, placed
+from tests.support import Clock, placed, until
 from yourcall.entries import User
 from yourcall.errors import Busy, NotFound, ProgrammingError, SealBroken
 from yourcall.ports import Appended, Draft, Key, Row, Slot, Store
@@ -243,6 +245,39 @@ async def test_what_was_forgotten_is_not_brought_back(store: Store, vault: Seale
     assert not await vault.replace(HEVY, version, b"1")
     assert not await vault.claim(HEVY, version, 60)
     assert not await vault.holds(HEVY)
+
+
+async def test_forgetting_does_not_miss_what_takes_the_place_of_the_old(postgres_server: Postgres) -> None:
+    """Who forgets a slot while a new value is on its way into it waits for that, and removes it, too."""
+    store = PostgresStore(postgres_server.empty())
+    await store.open()
+    try:
+        await store.append(CHAT, 0, placed(0, User("hi")), Row())
+        vault = await started(store)
+        version = await put(store, vault, HEVY, b"old")
+        gone: list[bool] = []
+
+        async def forget() -> None:
+            gone.append(await vault.forget(HEVY))
+
+        async def waits() -> bool:
+            sql: LiteralString = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
+            return bool(await store.pool.rows(sql, ("%sealed%",))) or bool(await store.pool.rows(sql, ("%advisory%",)))
+
+        async with anyio.create_task_group() as tasks, await AsyncConnection.connect(store.pool.url) as db:
+            # As `replace` does, and not yet committed.
+            alone: LiteralString = "SELECT pg_advisory_xact_lock(hashtextextended(%s || chr(10) || %s, 0))"
+            await db.execute(alone, (HEVY.owner, HEVY.name))
+            await db.execute("CREATE TEMP TABLE moved ON COMMIT DROP AS SELECT * FROM sealed WHERE id = %s", (version,))
+            await db.execute("DELETE FROM sealed WHERE id = %s", (version,))
+            await db.execute("UPDATE moved SET id = 'new'")
+            await db.execute("INSERT INTO sealed SELECT * FROM moved")
+            tasks.start_soon(forget)
+            await until(waits)
+        assert gone == [True]
+        assert not await vault.holds(HEVY)
+    finally:
+        await store.close()
 
 
 async def test_a_version_of_another_slot_is_not_replaced(store: Store, vault: SealedVault) -> None:

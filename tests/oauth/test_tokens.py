@@ -17,8 +17,9 @@ from tests.support import Clock, until
 from yourcall import Agent, Context, Engine, Tool, tool
 from yourcall.connect import OAuthProvider
 from yourcall.errors import ProviderFailed
-from yourcall.oauth.tokens import Tokens
-from yourcall.ports import Slot
+from yourcall.oauth.metadata import Metadata
+from yourcall.oauth.tokens import Tokens, revoke
+from yourcall.ports import AccountOver, Slot
 from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import ScriptedModel, ScriptStep
 
@@ -197,6 +198,48 @@ async def test_the_rotated_pair_is_kept_though_who_wanted_it_is_cancelled(server
         assert after.refresh != before.refresh
         assert await running.engine.accounts.token("ada", provider) == after.access
         assert server.requests() == 2
+
+
+@pytest.mark.parametrize("when", ["before they are kept", "after they were looked for"])
+async def test_a_refresh_does_not_bring_back_what_was_disconnected(
+    server: Panva, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever comes first, nothing is kept, and the provider is told of the tokens that came last."""
+    async with desk(server) as running:
+        ada = await begun(running)
+        await connected(running, ada)
+        await aged(running)
+        provider, accounts, vault = sleepy(server), running.engine.accounts, running.engine.vault
+        replace, opened = vault.replace, vault.open
+        last: list[Tokens] = []
+        told: list[str | None] = []
+
+        async def telling(provider: OAuthProvider, metadata: Metadata, tokens: Tokens) -> None:
+            told.append(tokens.refresh)
+            await revoke(provider, metadata, tokens)
+
+        async def overtaken(slot: Slot, version: str, value: bytes) -> bool:
+            last.append(Tokens.unsealed(value, "sleepy"))
+            if when == "before they are kept":
+                assert await accounts.forget("ada", provider)
+            return await replace(slot, version, value)
+
+        async def looked(slot: Slot) -> Any:
+            found = await opened(slot)
+            monkeypatch.setattr(vault, "open", opened)
+            await accounts.token("ada", provider)
+            return found
+
+        monkeypatch.setattr("yourcall.oauth.accounts.revoke", telling)
+        monkeypatch.setattr(vault, "replace", overtaken)
+        if when == "before they are kept":
+            with pytest.raises(AccountOver):
+                await accounts.token("ada", provider)
+        else:
+            monkeypatch.setattr(vault, "open", looked)
+            assert await accounts.forget("ada", provider)
+        assert not await running.tokens()
+        assert told[-1] == last[0].refresh
 
 
 async def test_a_claim_of_a_dead_process_is_over_in_time(server: Panva) -> None:

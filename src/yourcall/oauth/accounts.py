@@ -61,15 +61,18 @@ class ProviderAccounts:
             if await self._vault.forget(slot, held.version):  # else it was connected anew meanwhile
                 raise AccountOver from None
         else:
-            await self._save(slot, held.version, new)
+            if not await self._save(slot, held.version, new) and await self._vault.open(slot) is None:
+                await revoke(provider, metadata, new)  # disconnected meanwhile, when nobody knew of these
 
-    async def _save(self, slot: Slot, version: str, new: Tokens) -> None:
-        """A store that is busy is tried again, as long as nobody else can have come for these tokens."""
+    async def _save(self, slot: Slot, version: str, new: Tokens) -> bool:
+        """Whether they took the place of that version.
+
+        A store that is busy is tried again, as long as nobody else can have come for these tokens.
+        """
         with anyio.move_on_after(CLAIM_SECONDS - SECONDS):
             while True:
                 try:
-                    await self._vault.replace(slot, version, new.sealed())
-                    return
+                    return await self._vault.replace(slot, version, new.sealed())
                 except Busy:
                     await anyio.sleep(LOOK_SECONDS)
         raise Busy("The store is busy. Try again in a moment.")
@@ -77,11 +80,12 @@ class ProviderAccounts:
     async def forget(self, owner: str, provider: OAuthProvider) -> bool:
         slot = Slot(owner, provider.name)
         with suppress(SealBroken):  # what cannot be read can still be removed
-            if (held := await self._vault.open(slot)) is None:
-                return False
-            tokens = Tokens.unsealed(held.value, provider.name)
-            gone = await self._vault.forget(slot)
-            with suppress(ProviderFailed):  # it is gone here; that is what was asked for
-                await revoke(provider, await self._discovery.metadata(provider), tokens)
-            return gone
+            while (held := await self._vault.open(slot)) is not None:
+                tokens = Tokens.unsealed(held.value, provider.name)
+                if not await self._vault.forget(slot, held.version):
+                    continue  # it was refreshed meanwhile: what is told to the provider is what is removed
+                with suppress(ProviderFailed):  # it is gone here; that is what was asked for
+                    await revoke(provider, await self._discovery.metadata(provider), tokens)
+                return True
+            return False
         return await self._vault.forget(slot)

@@ -76,8 +76,19 @@ class PostgresSealed:
         return sorted((Slot(*row) for row in rows), key=lambda slot: (slot.name, slot.conversation))
 
     async def delete(self, slot: Slot, version: str | None = None) -> bool:
-        sql = f"DELETE FROM sealed WHERE {_SLOT} AND (%(version)s::text IS NULL OR id = %(version)s) RETURNING id"
-        return bool(await self._pool.rows(sql, _values(slot) | {"version": version}))
+        sql: Final = (
+            f"DELETE FROM sealed WHERE {_SLOT} AND (%(version)s::text IS NULL OR id = %(version)s) RETURNING id"
+        )
+        values = _values(slot) | {"version": version}
+
+        async def delete(db: Connection) -> bool:
+            async with db.transaction():
+                await db.execute(
+                    _ALONE, values
+                )  # or it would not see the value that is just taking the old one's place
+                return bool(await (await db.execute(sql, values)).fetchall())
+
+        return await self._pool.run(delete)
 
     async def sweep(self) -> int:
         return len(await self._pool.rows(_SWEEP, {"now": self._pool.now, "age": DRAFT_SECONDS}))
