@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import anyio
 import pytest
@@ -130,3 +131,49 @@ async def test_an_outage_costs_live_words_and_nothing_else() -> None:
             assert heard[0].text in ("b", "c")
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"x": "y"}, {"o": "else", "e": "{"}, {"o": "else", "e": '{"entry": [1, 2, "no kind", "{}"]}'},
+     {"o": "else", "e": '{"delta": [null, "x", 3]}'}, {"o": b"\xff", "e": b"\xff"}],
+)  # fmt: skip
+async def test_what_cannot_be_read_costs_nothing(here: RedisBus, there: RedisBus, fields: Any) -> None:
+    """Whatever stands in a stream: who listens looks at the log, and the bus goes on for everybody."""
+    await here._redis.xadd(_name(ADA), fields)
+    async with here.listen(ADA) as live:
+        assert [event async for event in _until_look(here, live, fields)] == []
+    async with here.listen(ADA) as live:
+        there.publish(ADA, said("on"))
+        assert await text_of(live, 2) == "on"
+
+
+async def _until_look(bus: RedisBus, live: AsyncIterator[Event], fields: Any) -> AsyncIterator[Event]:
+    await bus._redis.xadd(_name(ADA), fields)
+    with anyio.fail_after(PATIENCE):
+        async for event in live:
+            yield event
+
+
+async def test_a_mistake_of_ours_ends_no_engine(
+    here: RedisBus, there: RedisBus, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An unexpected error costs what is live for a moment: it is logged, and the bus goes on."""
+    read, broken = here._read, anyio.Event()
+
+    def once(fields: Any) -> Any:
+        monkeypatch.setattr(here, "_read", read)
+        broken.set()
+        raise AssertionError
+
+    monkeypatch.setattr("yourcall.bus.redis.RETRY_SECONDS", 0.01)
+    async with here.listen(ADA) as live:
+        monkeypatch.setattr(here, "_read", once)
+        there.publish(ADA, said("lost"))
+        with anyio.fail_after(PATIENCE):
+            await broken.wait()
+            assert [event async for event in live] == []
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    async with here.listen(ADA) as live:
+        there.publish(ADA, said("on", offset=4))
+        assert await text_of(live, 6) == "loston"

@@ -129,8 +129,8 @@ class RedisBus:
                 batch = [self._outgoing.popleft() for _ in range(min(len(self._outgoing), 512))]
                 try:
                     await self._add(batch)
-                except (RedisError, OSError):
-                    log.warning("Redis does not answer: other processes show what is recorded, but nothing live")
+                except Exception as error:
+                    _complain(error)
                     await anyio.sleep(RETRY_SECONDS)
 
     async def _add(self, batch: Iterable[tuple[str, str]]) -> None:
@@ -153,7 +153,8 @@ class RedisBus:
                 if channel.place is None:
                     channel.place = place
                     await self._redis.xadd(self._wake, {"w": "1"}, maxlen=1)
-        except (RedisError, OSError):  # TimeoutError is an OSError
+        except Exception as error:  # a TimeoutError, too
+            _complain(error)
             return None, None
         return said, place
 
@@ -173,23 +174,28 @@ class RedisBus:
     async def _receive(self) -> None:
         woken = (0, 0)
         while True:
-            places = {name: channel.place for name, channel in self._channels.items() if channel.place is not None}
-            wanted = {name: f"{ms}-{n}" for name, (ms, n) in {**places, self._wake: woken}.items()}
             try:
-                found = await self._redis.xread(wanted, block=BLOCK_MS)
-            except (RedisError, OSError):
+                woken = await self._hear(woken)
+            except Exception as error:  # whatever it was, it must cost no more than what is live
+                _complain(error)
                 self._lose()
                 await anyio.sleep(RETRY_SECONDS)
-                continue
-            for raw, items in found.items() if isinstance(found, dict) else found:
-                name = raw.decode()
-                if name == self._wake:
-                    woken = _place(items[-1][0])
-                elif channel := self._channels.get(name):
-                    channel.place = _place(items[-1][0])
-                    for id, fields in items:
-                        if heard := self._read(fields):
-                            channel.hand_on(_place(id), heard)
+
+    async def _hear(self, woken: Place) -> Place:
+        """Wait for what comes next, and hand it on; returns how far the calls to look anew were read."""
+        places = {name: channel.place for name, channel in self._channels.items() if channel.place is not None}
+        wanted = {name: f"{ms}-{n}" for name, (ms, n) in {**places, self._wake: woken}.items()}
+        found = await self._redis.xread(wanted, block=BLOCK_MS)
+        for raw, items in found.items() if isinstance(found, dict) else found:
+            name = raw.decode()
+            if name == self._wake:
+                woken = _place(items[-1][0])
+            elif channel := self._channels.get(name):
+                channel.place = _place(items[-1][0])
+                for id, fields in items:
+                    if heard := self._read(fields):
+                        channel.hand_on(_place(id), heard)
+        return woken
 
     def _lose(self) -> None:
         """Nobody knows what was missed: who listens reads the log, and listens anew."""
@@ -199,7 +205,7 @@ class RedisBus:
 
     def _read(self, fields: dict[bytes, bytes]) -> Heard | None:
         """What another process said; our own was handed on at once."""
-        return None if fields[b"o"].decode() == self._origin else _decoded(fields[b"e"])
+        return None if fields.get(b"o") == self._origin.encode() else _decoded(fields.get(b"e", b""))
 
 
 async def _heard(
@@ -247,16 +253,23 @@ def _encoded(event: Event) -> str:
             return "{}"
 
 
-def _decoded(text: bytes) -> Heard:
-    match json.loads(text):
-        case {"delta": [message_id, offset, text]}:
-            return Delta(message_id, offset, text)
-        case {"retracted": message_id}:
-            return Retracted(message_id)
-        case {"entry": [seq, at, kind, body]}:
-            try:
+def _decoded(said: bytes) -> Heard:
+    """What another process said; whatever that may be, if it cannot be read here, the log can."""
+    try:
+        match json.loads(said):
+            case {"delta": [str(message_id), int(offset), str(text)]}:
+                return Delta(message_id, offset, text)
+            case {"retracted": str(message_id)}:
+                return Retracted(message_id)
+            case {"entry": [seq, at, kind, body]}:
                 return load(seq, at, kind, body)
-            except NewerLog:
-                return "look"
-        case _:
-            return "look"
+    except (NewerLog, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return "look"
+
+
+def _complain(error: Exception) -> None:
+    if isinstance(error, RedisError | OSError):
+        log.warning("Redis does not answer: other processes show what is recorded, but nothing live")
+    else:
+        log.error("Nothing live goes by Redis for a moment", exc_info=error)
