@@ -22,7 +22,7 @@ ROOT = "yourcall"
 
 LAYERS: dict[str, float] = {
     "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "hosts": 1,
-    "words": 1, "wording": 1, "scrub": 1, "log": 1,
+    "words": 1, "wording": 1, "awaiting": 1, "scrub": 1, "log": 1,
     "trim": 1,
     "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "secret": 2,
     "connect": 2, "visit": 2, "events": 2,

@@ -21,6 +21,7 @@ from typing_extensions import TypeVar
 
 from yourcall import effects, errors
 from yourcall.asks import Ask, Raw, digest, shown
+from yourcall.awaiting import is_awaited
 from yourcall.connect import Connect, OAuthProvider
 from yourcall.credentials import Credential, Credentials
 from yourcall.entries import Answered, Closed, Effect, File, Interrupt, Json, digested
@@ -37,6 +38,9 @@ R = TypeVar("R")
 Args = TypeVarTuple("Args")
 
 _RAISE: Final[Any] = object()
+_NOT_AWAITED: Final = (
+    "ctx.{0} is not awaited: write `ctx.{0}(...)` without `await`; its line returns when there is an answer."
+)
 
 _NOT_ANSWERED: Final[dict[str, type[errors.NotAnswered]]] = {
     cls.ending: cls for cls in (errors.Skipped, errors.Declined, errors.Expired, errors.Unavailable)
@@ -121,7 +125,10 @@ class Context(Generic[D]):
         `key` names the ask where its order may change between executions. `expires_in` is in seconds from the
         moment it is shown; there is no limit by default. `otherwise` is returned if the user skips or the ask
         expires. Raises `Skipped`, `Declined`, `Expired` or `Unavailable`; uncaught, they become a truthful result.
+        It is not awaited, in an `async def` neither.
         """
+        if is_awaited():
+            raise self._break(_NOT_AWAITED.format("ask"))
         try:
             return self._ask(ask, _own(key), expires_in)
         except (errors.Skipped, errors.Expired):
@@ -131,6 +138,8 @@ class Context(Generic[D]):
 
     def interrupt(self, name: str, reason: Json = None) -> Json:
         """The raw primitive: show `reason`, return the client's JSON; a skip returns `{"skipped": true}`."""
+        if is_awaited():
+            raise self._break(_NOT_AWAITED.format("interrupt"))
         try:
             return self._ask(Raw(name, reason), _own(name), None)
         except errors.Skipped as skip:

@@ -19,6 +19,8 @@ Exception
     └── Refused                 a request that was not admitted; nothing was changed
         ├── NotFound  ├── Closed  ├── AlreadyAnswered  ├── Changed  ├── Waiting
         ├── Busy
+        │   ├── StoreBusy       the store does not answer now
+        │   ├── StoreClosed     its engine is not open, or not any more
         │   └── DraftGone       what an append was to keep is kept elsewhere, or was swept
         ├── NotAsked            the question is the user's own, but it was put to somebody else
         ├── WrongChannel        the answer came by a way that is not this question's
@@ -280,8 +282,8 @@ class FileType(Refused):
 
     slug, status = "file-type", 415
 
-    def __init__(self) -> None:
-        super().__init__("This file type is not allowed.")
+    def __init__(self, message: str = "This file type is not allowed.") -> None:
+        super().__init__(message)
 
 
 class NoRoom(Refused):
@@ -327,6 +329,20 @@ class Busy(Refused):
 
     def __init__(self, message: str = "The server is shutting down. Try again in a moment.") -> None:
         super().__init__(message)
+
+
+class StoreBusy(Busy):
+    """The store does not answer now; nothing was changed, or nobody can say yet."""
+
+    def __init__(self, message: str = "The store is busy. Try again in a moment.") -> None:
+        super().__init__(message)
+
+
+class StoreClosed(Busy):
+    """The store is not open, or not any more: to wait for it is of no use."""
+
+    def __init__(self) -> None:
+        super().__init__("The store is closed.")
 
 
 class DraftGone(Busy):

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import anyio
 
 from yourcall.entries import Assistant, Entry
-from yourcall.errors import Busy
+from yourcall.errors import Busy, StoreClosed
 from yourcall.events import Delta, Ended, Event, Retracted
 from yourcall.log import Done, Log, Waiting, phase
 from yourcall.ports import Bus, Key, Snapshot, Store
@@ -138,10 +138,15 @@ async def _in_order(live: AsyncIterator[Event], last: int) -> AsyncGenerator[Eve
 
 
 async def _patiently(store: Store, key: Key, after: int | None = None) -> Snapshot:
-    """What a listener waits for, however long a store is busy: the stream has begun, and goes on then."""
+    """What a listener waits for, however long a store is busy: the stream has begun, and goes on then.
+
+    Raises `StoreClosed`: nobody will open it again for a stream.
+    """
     while True:
         try:
             return await store.load(key, after=after)
+        except StoreClosed:
+            raise
         except Busy:
             await anyio.sleep(LOOK_SECONDS)
 

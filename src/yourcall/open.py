@@ -5,6 +5,8 @@ Imported by the constructors that take such names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from yourcall.errors import ProgrammingError
@@ -18,7 +20,8 @@ def open_store(url: str) -> Store:
     scheme, _, path = url.partition("://")
     match scheme:
         case "postgresql" | "postgres":
-            from yourcall.store.postgres import PostgresStore
+            with _extra("postgres"):
+                from yourcall.store.postgres import PostgresStore
 
             return PostgresStore(url)
         case "sqlite" if not path or path.startswith("/"):
@@ -39,7 +42,8 @@ def open_vault(store: Store, keys: KeyProvider | None) -> Vault:
 
 def open_accounts(vault: Vault) -> Accounts:
     """The users' accounts at providers, whose tokens are in this vault."""
-    from yourcall.oauth import Discovery, ProviderAccounts
+    with _extra("web"):
+        from yourcall.oauth import Discovery, ProviderAccounts
 
     return ProviderAccounts(vault, Discovery())
 
@@ -52,7 +56,8 @@ def open_bus(url: str | None) -> Bus:
 
             return LocalBus()
         case str() if url.startswith(("redis://", "rediss://", "unix://")):
-            from yourcall.bus.redis import RedisBus
+            with _extra("redis"):
+                from yourcall.bus.redis import RedisBus
 
             return RedisBus(url)
     raise ProgrammingError('Name a bus as "redis://host:6379"; without one, live events stay in their process.')
@@ -75,9 +80,19 @@ def open_files(store: Store, blobs: Blobs | str | None) -> Files | None:
 
 
 def _look(path: Path, name: str, rules: Rules) -> str:
-    from yourcall.blobs.looking import look  # with libraries that only who takes files needs
+    with _extra("web"):
+        from yourcall.blobs.looking import look  # with libraries that only who takes files needs
 
     return look(path, name, rules)
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Around the import of what an extra brings. Raises `ProgrammingError`, naming the extra, where it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise ProgrammingError(f'{missing.name} is not installed: pip install "yourcall[{name}]"') from missing
 
 
 def open_model(name: str) -> Model:

@@ -18,6 +18,7 @@ from tests.support import Clock, ClockLoop, kinds, until
 from yourcall import Agent, Context, Engine, tool
 from yourcall.bus.local import BUFFER, LocalBus
 from yourcall.entries import Asked, Assistant, Body, Call, Entry, Interrupt, Result, Run, Stopped, User
+from yourcall.errors import StoreClosed
 from yourcall.events import Delta, Ended, Event, Retracted
 from yourcall.follow import follow
 from yourcall.log import Done, Waiting
@@ -217,6 +218,16 @@ async def test_a_conversation_that_was_deleted_ends(room: Room, clock: Clock) ->
 
 
 # --------------------------------------------------------------------------- each entry once, in order
+
+
+async def test_a_store_that_is_closed_ends_the_stream(tmp_path: Path) -> None:
+    """Whoever listens is told, and waits no longer for what nobody will open again."""
+    async with engine_on(tmp_path / "c.db", Slow("never let")) as engine:
+        events = engine.conversation("c", user="ada").say("go")
+        await anext(events)
+    with pytest.raises(StoreClosed):
+        async for _ in events:
+            pass
 
 
 async def test_what_another_process_wrote_is_found(room: Room, clock: Clock) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from tests.scene import Scene
+from tests.scene import Say, Scene
 from yourcall import Agent, Ask, Choose, Connect, Context, Engine, Form, OAuthProvider, Secret, Upload, Visit, tool
 from yourcall.entries import Asked, Result
+from yourcall.errors import StoreBusy
 from yourcall.log import Done, transcript
+from yourcall.store.postgres import PostgresStore
 from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import ScriptedModel
 from yourcall.vault.keyring import new_key
@@ -102,3 +107,68 @@ async def test_what_a_model_wrote_too_long_to_be_approved_is_the_model_s_to_mend
         assert "can be shown" in await p.error()
         assert not p.mistakes
         assert (await p.open()).kind == "confirm"
+
+
+@pytest.mark.parametrize("how", ["ask", "interrupt"])
+async def test_an_ask_that_is_awaited_fails_before_anybody_is_asked(scene: Scene, how: str) -> None:
+    """Not after the answer, which would be lost."""
+
+    @tool
+    async def wrong(ctx: Context) -> Any:
+        if how == "ask":
+            return await ctx.ask(Say("Which?"))  # type: ignore[arg-type]  # a type checker says so as well
+        return await ctx.interrupt("which", {"of": [1, 2]})
+
+    async with scene.process(wrong) as p:
+        assert await p.say() == Done()
+        assert f"ctx.{how} is not awaited" in await p.mistake()
+        assert not await p.bodies(Asked)
+
+
+async def test_what_is_awaited_beside_an_ask_is_nobody_s_mistake(scene: Scene) -> None:
+    """Its answer may go straight into something that is."""
+
+    async def joined(*words: str) -> str:
+        return " ".join(words)
+
+    @tool
+    async def right(ctx: Context) -> str:
+        return await joined(ctx.ask(Say("First?")), await ctx.once("seen", str.upper, "x"), ctx.ask(Say("Second?")))
+
+    async with scene.process(right) as p:
+        await p.say()
+        await p.answer("a")
+        await p.answer("b")
+        assert await p.content() == "a X b"
+
+
+@pytest.mark.parametrize(
+    ("library", "opened", "extra"),
+    [
+        ("psycopg", "open_store('postgresql://ada:s3cret@db/chat')", "postgres"),
+        ("psycopg_pool", "open_store('postgresql://ada:s3cret@db/chat')", "postgres"),
+        ("redis", "open_bus('redis://:s3cret@cache')", "redis"),
+        ("authlib", "open_accounts(None)", "web"),
+    ],
+)
+def test_a_missing_driver_names_its_extra(library: str, opened: str, extra: str) -> None:
+    """In a process without it, what needs it says how to get it."""
+    code = f"import sys; sys.modules[{library!r}] = None; from yourcall.open import *; {opened}"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = ran.stderr.strip().splitlines()[-1]
+    assert last.startswith("yourcall.errors.ProgrammingError")
+    assert f'pip install "yourcall[{extra}]"' in last
+    assert "s3cret" not in ran.stderr.replace(opened, "")
+
+
+async def test_a_database_that_is_away_is_named_without_its_password(
+    free_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever starts the app reads which one, and where to look further."""
+    monkeypatch.setattr("yourcall.store.postgres_pool.PATIENCE", 0.5)
+    port = free_port()
+    with pytest.raises(StoreBusy, match=f"'chat' at 127.0.0.1, port {port}, could not be reached") as away:
+        await PostgresStore(f"postgresql://ada:s3cret@127.0.0.1:{port}/chat").open()
+    assert "s3cret" not in str(away.value)
+    assert any(record.name == "psycopg.pool" for record in caplog.records)
+    assert "s3cret" not in caplog.text

@@ -26,6 +26,7 @@ from yourcall.web.files import FileRoutes
 pytestmark = pytest.mark.anyio
 
 NOT_ALLOWED = (415, "file-type", "This file type is not allowed.")
+ANOTHER = (415, "file-type", "The content of this file is not what its name says.")
 
 
 @tool
@@ -232,12 +233,16 @@ LIES: dict[str, tuple[str, bytes]] = {
 }
 
 
+BROKEN = {"a zip bomb named .jpg", "a JPEG named .png", "half an image", "a program", "a text"}
+"""No page in disguise: whoever sent it may have a file that is broken, or has the wrong name, and is told so."""
+
+
 @pytest.mark.parametrize("lie", LIES)
 async def test_T13_name_content_and_rules_must_agree(served: Served, tmp_path: Path, lie: str) -> None:
     """What its sender says of its type is no evidence; the question stays open and nothing is kept."""
     user = await served.user("ada")
     conversation, interrupt = await asked(user)
-    problem(await upload(user, interrupt, *LIES[lie]), *NOT_ALLOWED)
+    problem(await upload(user, interrupt, *LIES[lie]), *(ANOTHER if lie in BROKEN else NOT_ALLOWED))
     assert len(await user.open(conversation)) == 1
     assert stored(tmp_path) == []
     assert (await upload(user, interrupt, "me.png", hostile.image(), "text/html")).status_code == 200
@@ -389,17 +394,17 @@ async def test_papers_are_told_by_their_content_too(tmp_path: Path) -> None:
     async with serve(engine_with(tmp_path, *[[("paper", {})], "Thanks."] * 5)) as served:
         user = await served.user("ada")
         conversation, interrupt = await asked(user)
-        for name, data in (
-            ("a.pdf", hostile.TEXT),
-            ("a.pdf", hostile.HTML + hostile.PDF),
-            ("a.txt", hostile.HTML),
-            ("a.txt", b"a\0b"),
-            ("a.zip", hostile.PDF),
-            ("a.html", hostile.HTML),
-            ("a.js", b"alert(1)"),
-            ("a.xml", b"<?xml version='1.0'?><a/>"),
+        for name, data, told in (
+            ("a.pdf", hostile.TEXT, ANOTHER),
+            ("a.pdf", hostile.HTML + hostile.PDF, NOT_ALLOWED),
+            ("a.txt", hostile.HTML, NOT_ALLOWED),
+            ("a.txt", b"a\0b", ANOTHER),
+            ("a.zip", hostile.PDF, ANOTHER),
+            ("a.html", hostile.HTML, NOT_ALLOWED),
+            ("a.js", b"alert(1)", NOT_ALLOWED),
+            ("a.xml", b"<?xml version='1.0'?><a/>", NOT_ALLOWED),
         ):
-            problem(await upload(user, interrupt, name, data), *NOT_ALLOWED)
+            problem(await upload(user, interrupt, name, data), *told)
         problem(await upload(user, interrupt, "a.txt", hostile.TEXT), 422, "rejected", "This is not signed.")
         await served.engine.sweep()
         assert stored(tmp_path) == []

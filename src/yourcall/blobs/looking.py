@@ -46,8 +46,8 @@ def look(path: Path, name: str, rules: Rules) -> str:
         raise FileType  # its size cannot be known, nor its metadata removed
     elif type_.startswith("text/") or type_ in _TEXTS:
         _text(path, type_)
-    elif not _begins_as(path, type_, PurePosixPath(name).suffix.lower()):
-        raise FileType
+    elif _is_markup(path) or not _begins_as(path, type_, PurePosixPath(name).suffix.lower()):
+        raise _another(path)
     return type_
 
 
@@ -55,7 +55,7 @@ def _image(path: Path, type_: str, rules: Rules) -> None:
     try:
         with Image.open(path, formats=_FORMATS) as image:
             if (Image.MIME.get(image.format or "") or "") != type_ and (image.format, type_) != ("MPO", "image/jpeg"):
-                raise FileType
+                raise _another(path)
             width, height = image.size
             if width * height > rules.pixels or width * height * getattr(image, "n_frames", 1) > rules.pixels:
                 raise _too_many(rules.pixels)
@@ -68,7 +68,7 @@ def _image(path: Path, type_: str, rules: Rules) -> None:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise _too_many(rules.pixels) from None
     except Exception:  # decoders raise whatever they like: what they choke on is no image
-        raise FileType from None
+        raise _another(path) from None
 
 
 def _strip(image: Image.Image, path: Path) -> None:
@@ -96,16 +96,13 @@ def _text(path: Path, type_: str) -> None:
         piece = head
         while piece:
             if _NO_TEXT.search(piece):
-                raise FileType
+                raise _another(path)
             piece = file.read(_HEAD)
     if type_ not in ACTIVE and _MARKUP.match(head.removeprefix(b"\xef\xbb\xbf")):
         raise FileType
 
 
 def _begins_as(path: Path, type_: str, suffix: str) -> bool:
-    with path.open("rb") as file:
-        if _MARKUP.match(file.read(_HEAD)):
-            return False
     try:
         found = puremagic.magic_file(path)
     except (ValueError, LookupError):
@@ -114,6 +111,16 @@ def _begins_as(path: Path, type_: str, suffix: str) -> bool:
         one.offset >= 0 and len(one.byte_match) > 1 and (one.extension == suffix or one.mime_type == type_)
         for one in found
     )
+
+
+def _is_markup(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _MARKUP.match(file.read(_HEAD)) is not None
+
+
+def _another(path: Path) -> FileType:
+    """It is not what its name says: a page in disguise is not allowed at all, anything else may be broken."""
+    return FileType() if _is_markup(path) else FileType("The content of this file is not what its name says.")
 
 
 def _too_many(pixels: int) -> Rejected:

@@ -13,7 +13,7 @@ from typing import Final
 import anyio
 
 from yourcall.connect import OAuthProvider
-from yourcall.errors import Busy, ProviderFailed, SealBroken
+from yourcall.errors import Busy, ProviderFailed, SealBroken, StoreBusy
 from yourcall.oauth.http import SECONDS
 from yourcall.oauth.metadata import Discovery, Metadata
 from yourcall.oauth.tokens import GrantOver, Tokens, refreshed, revoke
@@ -75,7 +75,7 @@ class ProviderAccounts:
                     return await self._vault.replace(slot, version, new.sealed())
                 except Busy:
                     await anyio.sleep(LOOK_SECONDS)
-        raise Busy("The store is busy. Try again in a moment.")
+        raise StoreBusy
 
     async def forget(self, owner: str, provider: OAuthProvider) -> bool:
         slot = Slot(owner, provider.name)

@@ -12,10 +12,11 @@ from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
 import anyio
 from psycopg import AsyncConnection, OperationalError
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import IdleInTransactionSessionTimeout
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from yourcall.errors import Busy, NewerLog
+from yourcall.errors import NewerLog, StoreBusy, StoreClosed
 from yourcall.tasks import to_the_end
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ class PostgresPool:
         self._pool = pool
         try:
             await pool.open()
+            await self._reach()
             await self._upgrade()
         except BaseException:
             await self.close()
@@ -83,12 +85,24 @@ class PostgresPool:
 
     async def _run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:
-            raise Busy("The store is closed.")
+            raise StoreClosed
         try:
             async with self._pool.connection() as db:
                 return await work(db)
         except (OperationalError, IdleInTransactionSessionTimeout, PoolTimeout, PoolClosed) as error:
-            raise Busy("The store is busy. Try again in a moment.") from error
+            raise StoreBusy from error
+
+    async def _reach(self) -> None:
+        """Raises `Busy`, naming the database and where to look, if it does not answer."""
+        try:
+            await self.rows("SELECT 1", ())
+        except StoreBusy as error:
+            parts = conninfo_to_dict(self.url)  # never all of it: a password may be among them
+            where = f"{parts.get('host') or 'its socket'}, port {parts.get('port') or 5432}"
+            raise StoreBusy(
+                f"The database {parts.get('dbname') or ''!r} at {where}, could not be reached. Is it running, and may "
+                "this user sign in there? What it said stands in the log, in the warnings of psycopg.pool."
+            ) from error
 
     async def _upgrade(self) -> None:
         """Run the schema's files that this database has not seen, in order, in one transaction."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 import aiosqlite
 import anyio
 
-from yourcall.errors import Busy, NewerLog
+from yourcall.errors import NewerLog, StoreBusy, StoreClosed
 
 BUSY_MS: Final = 5_000
 TRY_MS: Final = 20
@@ -26,8 +26,6 @@ TRY_MS: Final = 20
 PASSING: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 FAILING: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 """What is wrong with the disk, and not with a statement: nothing was committed, and it may be mended."""
-
-BUSY: Final = "The store is busy. Try again in a moment."
 
 log = logging.getLogger("yourcall")
 
@@ -113,12 +111,12 @@ class SQLiteFile:
                     if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                         raise
                 await anyio.sleep(0.01)
-        raise Busy(BUSY)
+        raise StoreBusy
 
     @property
     def _db(self) -> aiosqlite.Connection:
         if self._opened is None:
-            raise Busy("The store is closed.")
+            raise StoreClosed
         return self._opened
 
     async def _upgrade(self) -> None:
@@ -145,7 +143,7 @@ async def _turn(lock: anyio.Lock, deadline: float) -> AsyncIterator[None]:
     while not mine:
         left = deadline - time.monotonic()
         if left <= 0:
-            raise Busy(BUSY)
+            raise StoreBusy
         with anyio.move_on_after(left):
             await lock.acquire()
             mine = True
@@ -176,4 +174,4 @@ def _judge(error: sqlite3.OperationalError, deadline: float = 0.0) -> None:
         raise error
     elif time.monotonic() < deadline:
         return
-    raise Busy(BUSY) from error
+    raise StoreBusy from error
