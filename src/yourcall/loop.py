@@ -113,6 +113,10 @@ class Run(Generic[D]):
     async def _step(self) -> None:
         await _patiently(self.record.complete)
         before = self.record.log
+        if before.runner != self.runner:
+            raise errors.Stale
+        if not isinstance(phase(before), CallModel):
+            return  # others have written while it was read
         assistant = _next(before, self.runner)
         if assistant.step > self._agent.max_steps:
             await self._write(self._limit)

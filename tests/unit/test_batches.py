@@ -587,6 +587,33 @@ async def test_a_failed_model_call_stops_the_run_until_it_is_resumed(scene: Scen
     assert runs == ["count"]
 
 
+async def test_a_run_that_is_not_the_latest_any_more_asks_its_model_nothing(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process cancelled it and begins anew, just as it was to begin a call: it does not go on with that run."""
+    monkeypatch.setattr(loop, "POLL_SECONDS", 3600.0)
+    model = Breaks(None)
+    runs: list[str] = []
+    tools = counter(runs), counter(runs, "held", hold=True)
+    async with scene.process(*tools) as old, scene.process(*tools) as new:
+        object.__setattr__(new.engine.agent, "model", model)
+        append = old.engine.store.append
+
+        async def overtaken(key: Any, head: Any, entries: Any, *more: Any, **names: Any) -> Any:
+            if [entry.kind for entry in entries] == ["began"]:
+                await new.chat.cancel()
+                await new.chat.post("something else")
+            return await append(key, head, entries, *more, **names)
+
+        old.engine.store.append = overtaken  # type: ignore[method-assign]
+        await old.chat.post("go")
+        await old.until(User, 2)
+        await old.engine.drain()
+        assert len(old.model.requests) == 1
+        assert runs == ["count"]
+        model.go.set()
+
+
 class Breaks:
     """A model that says something and then does not finish."""
 
