@@ -10,7 +10,7 @@ UV := $(BIN)/uv
 INTO := --quiet --python $(BIN)/python
 EDITABLE := $(UV) pip install $(INTO) --no-deps --no-build-isolation --editable .
 
-.PHONY: help demo test faults check format bench lock clean
+.PHONY: help demo test faults check format bench bench-replicas lock clean
 
 help:
 	@echo "make demo    the example coach in your browser (PORT=8000, MODEL=provider:model)"
@@ -19,6 +19,7 @@ help:
 	@echo "make check   style, types, and the types of the front end"
 	@echo "make format  what 'make check' can mend by itself"
 	@echo "make bench   what a pause costs (BENCH_DIR=... to compare with peers)"
+	@echo "make bench-replicas  what this machine serves, with 1 to 3 replicas (BENCH='waiting --scale 0.05' for some)"
 	@echo "make lock    write the lock files anew"
 	@echo "make clean   remove what these targets installed"
 
@@ -44,6 +45,9 @@ format: .venv/.dev
 
 bench: .venv/.demo
 	$(BIN)/python bench $(BENCH)
+
+bench-replicas: .venv/.dev .venv/.servers
+	$(BIN)/python -m bench.replicas $(BENCH)
 
 LOCK := $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command "make lock"

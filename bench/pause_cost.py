@@ -48,10 +48,10 @@ async def seed(engine: Engine, conversation: str, length: int) -> None:
 
 async def pause_and_resume(engine: Engine, conversation: str) -> None:
     chat = engine.conversation(conversation, user="ada")
-    async for _ in chat.say("Which unit?"):
-        pass
+    head = 0
+    async for event in chat.say("Which unit?"):
+        head = event.seq if isinstance(event, Entry) else head
     (question,) = await chat.interrupts()
-    head = (await chat.log()).head
     await chat.answer(question.id, "kg")
     async for _ in chat.events(after=head):
         pass

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 CONFIG = Path(__file__).parents[1] / "deploy" / "nginx.conf"
@@ -16,15 +17,13 @@ BINARY = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or "nginx
 
 
 @contextlib.contextmanager
-def nginx(folder: Path, upstreams: tuple[int, int]) -> Iterator[str]:
+def nginx(folder: Path, upstreams: Sequence[int]) -> Iterator[str]:
     """Its address while the context lasts. Only ports and places of the shipped file are changed."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
-    config = CONFIG.read_text()
+    config = _with_upstreams(CONFIG.read_text(), upstreams)
     for old, new in (
         ("listen 80;", f"listen 127.0.0.1:{port};"),
-        ("127.0.0.1:8001", f"127.0.0.1:{upstreams[0]}"),
-        ("127.0.0.1:8002", f"127.0.0.1:{upstreams[1]}"),
         ("/var/log/nginx/yourcall.log", f"{folder}/access.log"),
     ):
         assert config.count(old) == 1, old
@@ -38,6 +37,14 @@ def nginx(folder: Path, upstreams: tuple[int, int]) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
+
+
+def _with_upstreams(config: str, ports: Sequence[int]) -> str:
+    """As many as there are, each as the shipped file has its first one."""
+    first, *_ = found = re.findall(r"^ +server 127\.0\.0\.1:\d+ .*\n", config, re.MULTILINE)
+    shipped = "".join(found)
+    assert config.count(shipped) == 1
+    return config.replace(shipped, "".join(re.sub(r":\d+", f":{port}", first) for port in ports))
 
 
 def _until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
