@@ -206,9 +206,8 @@ class Context(Generic[D]):
         expires_in: float | None,
     ) -> Pending:
         assert self._past is not None
-        place = [self.user, self.conversation_id, self.call_id, key, occurrence, generation]
         interrupt = Interrupt(
-            id=digested(place),
+            id=digested([*self._this_call, key, occurrence, generation]),
             call_id=self.call_id,
             key=key,
             kind=ask.kind,
@@ -358,7 +357,13 @@ class Context(Generic[D]):
         """An idempotency key for `once(name, ..., repeatable=True)`, the same in every execution of this call."""
         if effects.inside.get() is None:
             self._enter("effect_key")
-        return digested([self.user, self.conversation_id, self.call_id, "effect", name])
+        return digested([*self._this_call, "effect", name])
+
+    @property
+    def _this_call(self) -> list[str]:
+        """What tells this call from all others, in every execution of it."""
+        step = self._past.step if self._past else ""
+        return [self.user, self.conversation_id, step, self.call_id]
 
     async def _once(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], repeatable: bool) -> Any:
         name = self.hidden.text(name)

@@ -131,6 +131,8 @@ class CallLog:
     """What the log says about one call of the last step."""
 
     call: Call
+    step: str = ""
+    """Identifies its step: in a conversation that is deleted and begun anew, a call of the same id is another."""
     asks: list[Interrupt] = field(default_factory=list)
     endings: dict[str, Answered | Closed] = field(default_factory=dict)
     effects: dict[str, Effect] = field(default_factory=dict)
@@ -157,7 +159,7 @@ class Step:
 
     @classmethod
     def read(cls, assistant: Assistant, seq: int, entries: Sequence[Entry]) -> Step:
-        step = cls(assistant, seq, {call.id: CallLog(call) for call in assistant.calls})
+        step = cls(assistant, seq, {call.id: CallLog(call, assistant.message_id) for call in assistant.calls})
         runner = assistant.run
         for entry in entries:
             if isinstance(entry.body, Run):

@@ -138,7 +138,8 @@ class Attempts(Protocol):
     async def begin(self, interrupt_id: str) -> int:
         """Count a try, before it is looked at; returns its id.
 
-        Raises `TooManyAttempts` if `MAX_ATTEMPTS` at this question count already in the last `ATTEMPT_SECONDS`.
+        Raises `NotFound` if there is no such question any more, and `TooManyAttempts` if `MAX_ATTEMPTS` at it count
+        already in the last `ATTEMPT_SECONDS`.
         """
 
     async def forgive(self, attempt: int) -> None:
@@ -473,11 +474,18 @@ OVER_SECONDS: Final = 3600.0
 """How long a state that is over is remembered, so that whoever reloads its page is told what became of it."""
 
 
+MOST_UNDER_WAY: Final = 50
+"""States that one user has at once: the oldest make room, so that nobody fills the store by leaving again and again."""
+
+
 class HandoffRows(Protocol):
     """Who is on the way, each under a `state` of one use, several at once. What is stored is the state's hash."""
 
     async def begin(self, state: str, handoff: Handoff, seconds: float) -> bool:
-        """Somebody leaves and has so long to come back; False if the question is not open, or not this owner's."""
+        """Somebody leaves and has so long to come back; False if the question is not open, or not this owner's.
+
+        Of the owner's states, the oldest beyond `MOST_UNDER_WAY` are forgotten.
+        """
 
     async def use(self, state: str, provider: str, browser: str, owner: str) -> Handoff | None:
         """Somebody comes back: the first time, in time, by the same way. Otherwise nothing changes: None."""

@@ -12,7 +12,7 @@ import pytest
 from tests.postgres import Postgres
 from tests.support import Clock, placed
 from yourcall.entries import Asked, Interrupt
-from yourcall.errors import TooManyAttempts
+from yourcall.errors import NotFound, TooManyAttempts
 from yourcall.ports import ATTEMPT_SECONDS, MAX_ATTEMPTS, Key, Row, Store
 from yourcall.store.postgres import PostgresStore
 from yourcall.store.sqlite import SQLiteStore
@@ -61,6 +61,13 @@ async def test_each_question_has_so_many_tries(stores: tuple[Store, Store], cloc
     await stores[1].attempts.begin("q1")
     with pytest.raises(TooManyAttempts):
         await stores[0].attempts.begin("q1")
+
+
+async def test_what_was_deleted_meanwhile_is_not_there(stores: tuple[Store, Store]) -> None:
+    """As any question that never was; that is no fault of the database's."""
+    await stores[0].delete(CHAT)
+    with pytest.raises(NotFound):
+        await stores[1].attempts.begin("q1")
 
 
 async def test_one_that_is_forgiven_counts_no_more(stores: tuple[Store, Store]) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import anyio
 import pytest
+from psycopg import AsyncConnection
 
-from tests.support import Clock, placed
+from tests.postgres import Postgres
+from tests.support import Clock, placed, until
 from yourcall.entries import Answered, Asked, Interrupt
-from yourcall.ports import Appended, Handoff, Key, Row, Store
+from yourcall.ports import MOST_UNDER_WAY, Appended, Handoff, Key, Row, Store
 from yourcall.store.postgres import PostgresStore
 from yourcall.store.sqlite import SQLiteStore
 
@@ -75,6 +77,45 @@ async def test_it_is_in_time_up_to_its_moment(store: Store, clock: Clock) -> Non
     clock.now += 300
     assert await store.handoffs.use("s", *WAY) is None
     assert await store.handoffs.use("t", *WAY) == LEFT
+
+
+async def test_a_user_has_so_many_under_way(store: Store, clock: Clock) -> None:
+    """The oldest make room, in all of the user's conversations, and nobody else's."""
+    bob, other = Key("bob", "c"), Key("ada", "d")
+    for key, id in ((bob, "b"), (other, "j")):
+        asked = Asked(Interrupt(id, "call", "#1", "connect", {}, "d", channel="handoff"))
+        await store.append(key, 0, placed(0, asked), Row())
+    assert await store.handoffs.begin("bob's", replace(LEFT, key=bob, interrupt="b"), 600)
+    for n in range(MOST_UNDER_WAY + 2):
+        clock.now += 1
+        assert await store.handoffs.begin(f"s{n}", LEFT if n % 2 else replace(LEFT, key=other, interrupt="j"), 600)
+    found = [await store.handoffs.find(f"s{n}", *WAY) for n in range(MOST_UNDER_WAY + 2)]
+    assert [n for n, one in enumerate(found) if one is None] == [0, 1]
+    assert await store.handoffs.find("bob's", "google", "a browser", "bob")
+
+
+async def test_nobody_leaves_for_what_is_being_deleted(postgres_server: Postgres) -> None:
+    """It waits for the deletion, and then there is no such question; that is no fault of the database's."""
+    store = PostgresStore(postgres_server.empty())
+    await store.open()
+    try:
+        asked = Asked(Interrupt("i", "call", "#1", "connect", {}, "d", channel="handoff"))
+        await store.append(ADA, 0, placed(0, asked), Row())
+        begun: list[bool] = []
+
+        async def begin() -> None:
+            begun.append(await store.handoffs.begin("s", LEFT, 600))
+
+        async def waits() -> bool:
+            return bool(await store.pool.rows("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'", ()))
+
+        async with anyio.create_task_group() as tasks, await AsyncConnection.connect(store.pool.url) as db:
+            await db.execute("DELETE FROM conversation")
+            tasks.start_soon(begin)
+            await until(waits)
+        assert begun == [False]
+    finally:
+        await store.close()
 
 
 async def test_nobody_leaves_for_what_is_not_open(store: Store) -> None:

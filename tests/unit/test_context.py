@@ -782,3 +782,27 @@ def test_the_tree_of_endings_can_be_caught_as_one() -> None:
         "unavailable",
     }
     assert all(issubclass(cls, NotAnswered) for cls in (Skipped, Declined, Expired, Unavailable))
+
+
+async def test_a_conversation_that_is_begun_anew_has_questions_of_its_own(scene: Scene) -> None:
+    """Though all its ids are the same: neither an old card nor an old idempotency key means anything there."""
+    keys: list[str] = []
+
+    @tool
+    async def t(ctx: Context) -> str:
+        keys.append(ctx.effect_key("charge"))
+        return ctx.ask(Say("Sure?"))
+
+    steps: list[Any] = [[("t", {})], "Done."]
+    questions = []
+    for _ in range(2):
+        async with scene.process(t, steps=steps) as p:
+            await p.say()
+            questions.append(await p.open())
+            await p.answer("yes")
+            assert await p.chat.delete()
+    first, second = questions
+    assert (first.call_id, first.digest) == (second.call_id, second.digest)
+    assert first.id != second.id
+    assert len(set(keys)) == 2
+    assert len(keys) > 3  # in each, one for all executions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from yourcall.errors import TooManyAttempts
+from yourcall.errors import NotFound, TooManyAttempts
 from yourcall.ports import ATTEMPT_SECONDS, MAX_ATTEMPTS
 from yourcall.store.postgres_pool import NOW, Connection, PostgresPool
 
@@ -26,7 +26,8 @@ class PostgresAttempts:
 
         async def begin(db: Connection) -> int:
             async with db.transaction():
-                await db.execute(_ALONE, values)
+                if not await (await db.execute(_ALONE, values)).fetchall():
+                    raise NotFound  # its conversation was deleted meanwhile
                 await db.execute(_OVER, values)
                 made = await (await db.execute(_MADE, values)).fetchall()
                 if len(made) >= MAX_ATTEMPTS:

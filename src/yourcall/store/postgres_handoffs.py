@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from yourcall.ports import OVER_SECONDS, Handoff, Key
+from yourcall.ports import MOST_UNDER_WAY, OVER_SECONDS, Handoff, Key
 from yourcall.store.postgres_pool import NOW, PostgresPool
 
 _BEGIN: Final = f"""
-WITH old AS (DELETE FROM handoff WHERE expires_at <= {NOW} - %(kept)s)
+WITH old AS (
+    DELETE FROM handoff WHERE expires_at <= {NOW} - %(kept)s OR state IN (
+        SELECT h.state FROM conversation c JOIN handoff h ON h.conversation = c.key WHERE c.owner = %(owner)s
+        ORDER BY h.expires_at DESC, h.state OFFSET %(most)s - 1))
 INSERT INTO handoff (state, conversation, interrupt, provider, browser, redirect_uri, issuer, names_issuer, expires_at)
 SELECT %(state)s, c.key, i.id, %(provider)s, %(browser)s, %(redirect_uri)s, %(issuer)s, %(names_issuer)s,
     {NOW} + %(seconds)s
 FROM interrupt i JOIN conversation c ON c.key = i.conversation
 WHERE i.id = %(interrupt)s AND i.ended IS NULL AND c.owner = %(owner)s AND c.id = %(id)s
+FOR KEY SHARE OF c  -- one that is just being deleted is none
 RETURNING state
 """
 _MINE: Final = """
@@ -40,6 +44,7 @@ class PostgresHandoffs:
             "state": state, "interrupt": handoff.interrupt, "owner": handoff.key.owner, "id": handoff.key.id,
             "provider": handoff.provider, "browser": handoff.browser, "redirect_uri": handoff.redirect_uri,
             "issuer": handoff.issuer, "names_issuer": handoff.names_issuer, "seconds": seconds, "kept": OVER_SECONDS,
+            "most": MOST_UNDER_WAY,
         }  # fmt: skip
         return bool(await self._pool.rows(_BEGIN, values | {"now": self._pool.now}))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from yourcall.errors import TooManyAttempts
+from yourcall.errors import NotFound, TooManyAttempts
 from yourcall.ports import ATTEMPT_SECONDS, MAX_ATTEMPTS
 from yourcall.store.sqlite_file import SQLiteFile
 
@@ -22,9 +22,10 @@ class SQLiteAttempts:
             made = list(await db.execute_fetchall(sql, (interrupt_id,)))
             if len(made) >= MAX_ATTEMPTS:
                 raise TooManyAttempts(made[0][0] + ATTEMPT_SECONDS - now)
-            sql = "INSERT INTO attempt (interrupt, at) VALUES (?, ?) RETURNING id"
-            ((attempt,),) = await db.execute_fetchall(sql, (interrupt_id, now))
-            return int(attempt)
+            sql = "INSERT INTO attempt (interrupt, at) SELECT id, ? FROM interrupt WHERE id = ? RETURNING id"
+            for (attempt,) in await db.execute_fetchall(sql, (now, interrupt_id)):
+                return int(attempt)
+        raise NotFound  # its conversation was deleted meanwhile
 
     async def forgive(self, attempt: int) -> None:
         await self._file.write("DELETE FROM attempt WHERE id = ?", (attempt,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from yourcall.ports import OVER_SECONDS, Handoff, Key
+from yourcall.ports import MOST_UNDER_WAY, OVER_SECONDS, Handoff, Key
 from yourcall.store.sqlite_file import SQLiteFile
 
 _BEGIN: Final = """
@@ -12,6 +12,11 @@ INSERT INTO handoff (state, conversation, interrupt, provider, browser, redirect
 SELECT ?, c.key, i.id, ?, ?, ?, ?, ?, ? FROM interrupt i JOIN conversation c ON c.key = i.conversation
 WHERE i.id = ? AND i.ended IS NULL AND c.owner = ? AND c.id = ?
 RETURNING state
+"""
+_OLDEST: Final = """
+DELETE FROM handoff WHERE state IN (
+    SELECT h.state FROM conversation c JOIN handoff h ON h.conversation = c.key WHERE c.owner = ?
+    ORDER BY h.expires_at DESC, h.state LIMIT -1 OFFSET ?)
 """
 _MINE: Final = """
 state = ? AND provider = ? AND browser = ?
@@ -37,7 +42,9 @@ class SQLiteHandoffs:
         async with self._file.transaction() as db:
             await db.execute("DELETE FROM handoff WHERE expires_at <= ?", (now - OVER_SECONDS,))
             where = (one.interrupt, one.key.owner, one.key.id)
-            return bool(list(await db.execute_fetchall(_BEGIN, (*values, *where))))
+            begun = list(await db.execute_fetchall(_BEGIN, (*values, *where)))
+            await db.execute(_OLDEST, (one.key.owner, MOST_UNDER_WAY))
+            return bool(begun)
 
     async def use(self, state: str, provider: str, browser: str, owner: str) -> Handoff | None:
         mine, now = (state, provider, browser, owner), self._file.clock()
