@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal
 
 from typing_extensions import TypeVar
 
+from yourcall.connect import OAuthProvider
 from yourcall.context import Context
 from yourcall.credentials import Credential
 from yourcall.decisions import OnMessage
@@ -52,6 +53,12 @@ class Agent(Generic[D]):
         names = [tool.name for tool in self.tools]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ProgrammingError(f"Two tools are called {', '.join(sorted(twice))}: give one another `name=`.")
+        kept = [tool.when for tool in self.tools if isinstance(tool.when, Credential)]
+        providers = {one.name for one in kept if isinstance(one, OAuthProvider)}
+        if both := providers & {one.name for one in kept if not isinstance(one, OAuthProvider)}:
+            raise ProgrammingError(
+                f"A secret and a provider are both called {', '.join(sorted(both))}: rename one of them."
+            )
         _ = self.opened  # a wrong name is the app's mistake: it learns of it here
 
     @property

@@ -151,6 +151,10 @@ class Context(Generic[D]):
             raise errors.Unavailable
         if ask.to is not None and ask.channel in ("secret", "handoff"):
             raise self._break(f"What a {ask.kind} ask brings belongs to the conversation's owner: leave `to` out.")
+        if ask.to == self.user:
+            raise self._break(
+                "`to` is the conversation's own owner, who answers nothing that is put to others: leave it out."
+            )
         if expires_in is not None and not 0 < expires_in < math.inf:
             raise self._break("expires_in is a number of seconds above 0.")
         key, occurrence = self._place(key)

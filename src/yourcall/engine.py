@@ -105,6 +105,7 @@ class Engine(Generic[D]):
         self._sweep_every = sweep_every
         self.answering = Answering(agent, self._addressees, self._runs, self)
         self._writes = Tally()
+        self._unborn: dict[Key, str] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stack = AsyncExitStack()
 
@@ -295,8 +296,20 @@ class Engine(Generic[D]):
             raise errors.NotFound("conversation") from None
 
     async def _write(self, record: Record, decide: Decide, resume: bool, keep: Sequence[Draft]) -> Written:
+        runner = ""
+
+        def start() -> str:
+            nonlocal runner
+            runner = take()
+            return runner
+
         with self._runs.place() as take:
-            written = await record.write(decide, take=take, resume=resume, keep=keep)
+            try:
+                written = await record.write(decide, take=start, resume=resume, keep=keep)
+            except errors.Busy:
+                if runner:  # nobody can say whether it was written: if it was, this run holds the lease, and is none
+                    self._unborn[record.key] = runner
+                raise
             if written.runner and self._tasks:
                 self._runs.start(self._tasks, record, written.runner)
         return written
@@ -333,6 +346,13 @@ class Engine(Generic[D]):
         With no room for more runs, or while draining, what would need one is left to other processes, or to the next
         pass.
         """
+        while self._unborn:
+            key, runner = self._unborn.popitem()
+            try:
+                await self.store.release(key, runner)
+            except errors.Busy:
+                self._unborn.setdefault(key, runner)
+                raise
         last: Key | None = None
         while self._has_room() and (due := await self.store.due(SWEEP_BATCH, last)):
             for last in due:

@@ -60,9 +60,6 @@ LEASE = 31.0
 MEMORY = Path("/dev/shm")
 """Where a file costs no disk; elsewhere the system's folder for temporary files does."""
 
-IDS: dict[tuple[object, ...], str] = {}
-"""The ids of all interrupts of all examples, by what they are a function of."""
-
 
 def play(scenario: Scenario) -> World:
     """Run one example; the world it ended in. Raises `Broken`, with the trace as its note, at the first broken rule."""
@@ -110,6 +107,8 @@ class World:
         self.requests: list[tuple[Line, ...]] = []
         self.disturbed = False
         self.lapsed = False
+        self.step = ""
+        self.ids: dict[tuple[object, ...], str] = {}
 
     # --- the scheduler
 
@@ -464,12 +463,16 @@ class World:
                     run = self.bodies.executions[execution]
                     if run != self.reference.run:
                         raise Broken("I8", f"a result of run {run} was recorded in run {self.reference.run}")
-                case Assistant(seen=seen):
+                case Assistant(seen=seen, message_id=step):
+                    self.step = step
                     if self.reference.transcript(seen) not in self.requests:
                         raise Broken("messages", f"no request for this step was built from the log up to {seen}")
                 case Asked(interrupt=interrupt):
-                    if IDS.setdefault(identity(interrupt), interrupt.id) != interrupt.id:
-                        raise Broken("identity", f"{identity(interrupt)} has another id than in another example")
+                    place = (self.step, *identity(interrupt))
+                    if self.ids.setdefault(place, interrupt.id) != interrupt.id:
+                        raise Broken("identity", f"{identity(interrupt)} has another id than in another process")
+                    if len(set(self.ids.values())) < len(self.ids):
+                        raise Broken("identity", f"{identity(interrupt)} has the id of another question")
 
     def _mark(self, host: Host, entries: Sequence[Entry], row: Row) -> None:
         """Keep in mind what this example came to."""

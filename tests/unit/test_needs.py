@@ -13,7 +13,21 @@ import pytest
 from pydantic import BaseModel
 
 from tests.scene import Say, Scene
-from yourcall import Agent, Ask, Choose, Connect, Context, Engine, Form, OAuthProvider, Secret, Upload, Visit, tool
+from yourcall import (
+    Agent,
+    Ask,
+    Choose,
+    Connect,
+    Context,
+    Engine,
+    Form,
+    OAuthProvider,
+    ProgrammingError,
+    Secret,
+    Upload,
+    Visit,
+    tool,
+)
 from yourcall.entries import Asked, Result
 from yourcall.errors import StoreBusy
 from yourcall.log import Done, transcript
@@ -172,3 +186,18 @@ async def test_a_database_that_is_away_is_named_without_its_password(
     assert "s3cret" not in str(away.value)
     assert any(record.name == "psycopg.pool" for record in caplog.records)
     assert "s3cret" not in caplog.text
+
+
+def test_a_secret_and_a_provider_do_not_share_a_name() -> None:
+    """One would be taken for the other in the vault, where a name stands for one thing."""
+
+    @tool(when=Secret("google"))
+    def one() -> str:
+        return ""
+
+    @tool(when=GOOGLE)
+    def other() -> str:
+        return ""
+
+    with pytest.raises(ProgrammingError, match="both called google"):
+        Agent(ScriptedModel(), tools=[one, other])

@@ -15,11 +15,15 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.scene import Say, Scene
+from tests.scene import DEADLINE, Process, Say, Scene
 from tests.unit.dying import TOOLS
-from yourcall import Context, Tool, loop, tool
+from yourcall import Agent, Context, Engine, Tool, loop, tool
 from yourcall.entries import Answered, Asked, Began, Effect, Result, Run
+from yourcall.errors import Busy, StoreBusy
 from yourcall.log import INTERRUPTED, MAX_BEGINNINGS, Done, Waiting
+from yourcall.ports import Appended
+from yourcall.store.sqlite import SQLiteStore
+from yourcall.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -494,3 +498,38 @@ async def test_a_takeover_that_leaves_nothing_to_run_leaves_the_lease_free(scene
         assert (await p.engine.store.load(p.chat.key)).row.lease is None
         await p.answer("a")
         assert await p.rest() == Done()
+
+
+class Doubtful(SQLiteStore):
+    """Loses its word on an append: it was written, and nobody hears of it."""
+
+    lost = False
+
+    async def append(self, *args: Any, **options: Any) -> Appended:
+        appended = await super().append(*args, **options)
+        if self.lost:
+            self.lost = False
+            raise StoreBusy
+        return appended
+
+
+async def test_a_write_of_which_nobody_heard_holds_up_no_run(tmp_path: Path) -> None:
+    """The lease that it took is of no run: the next sweep gives it back, and the answer is carried on at once."""
+
+    @tool
+    def t(ctx: Context) -> str:
+        return ctx.ask(Say("Sure?"))
+
+    store = Doubtful(str(tmp_path / "c.db"), clock=lambda: 1_000.0)
+    with anyio.fail_after(DEADLINE):
+        async with Engine(Agent(ScriptedModel([[("t", {})], "Done."]), tools=[t]), store, sweep_every=3600) as engine:
+            p = Process(engine, engine.agent.model)  # type: ignore[arg-type]  # it is the one of above
+            await p.say()
+            question = await p.open()
+            store.lost = True
+            with pytest.raises(Busy):
+                await p.chat.answer(question.id, "yes")
+            assert (await p.chat.answer(question.id, "yes")).payload
+            await engine.sweep()
+            assert await p.rest() == Done()
+            assert await p.content() == "yes"

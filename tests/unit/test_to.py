@@ -313,3 +313,10 @@ async def test_a_message_of_the_owner_closes_nothing_that_others_were_asked(scen
         assert await p.rest() == Done()
         assert await p.content("call_1_1") == "ada: yes"
         assert (await p.transcript())[-2:] == ["user: How long will it take?", "assistant: Done."]
+
+
+async def test_nobody_is_asked_through_their_own_owner(scene: Scene) -> None:
+    """Who asked on their behalf could not answer it, and nobody else would see it: the tool is told at once."""
+    async with scene.process(asks("ada")) as p:
+        assert await p.say() == Done()
+        assert "leave it out" in await p.mistake()
