@@ -61,14 +61,20 @@ JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 LEFT JOIN entry e ON e.conversation = i.conversation AND e.seq = i.ended
 WHERE i.id = %s AND (c.owner = %s OR i.addressee = ANY (%s))
 """
+# Of each name no more is read than is shown, however many questions are open.
 _INBOX: Final = """
 SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
-    SELECT * FROM interrupt WHERE ended IS NULL AND addressee IS NULL AND owner = %(owner)s
+    (SELECT id, conversation, asked, asked_at FROM interrupt
+    WHERE ended IS NULL AND addressee IS NULL AND owner = %(owner)s AND (asked_at, id) < (%(moment)s, %(last)s)
+    ORDER BY asked_at DESC, id DESC LIMIT %(limit)s)
     UNION ALL
-    SELECT * FROM interrupt
-    WHERE ended IS NULL AND addressee IS NOT NULL AND addressee = ANY (%(names)s) AND owner <> %(owner)s
+    SELECT put.* FROM (SELECT DISTINCT unnest(%(names)s::text[]) AS name) named CROSS JOIN LATERAL (
+        SELECT id, conversation, asked, asked_at FROM interrupt
+        WHERE ended IS NULL AND addressee IS NOT NULL AND addressee = named.name COLLATE "C" AND owner <> %(owner)s
+            AND (asked_at, id) < (%(moment)s, %(last)s)
+        ORDER BY asked_at DESC, id DESC LIMIT %(limit)s) put
 ) i JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
-WHERE (i.asked_at, i.id) < (%(moment)s, %(last)s) ORDER BY i.asked_at DESC, i.id DESC LIMIT %(limit)s
+ORDER BY i.asked_at DESC, i.id DESC LIMIT %(limit)s
 """
 _REPEATED: Final = """
 SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
@@ -87,10 +93,11 @@ SELECT id, phase, updated_at, coalesce((
 ), '') FROM conversation c WHERE owner = %s AND (updated_at, id) < (%s, %s)
 ORDER BY updated_at DESC, id DESC LIMIT %s
 """
+# A clock is volatile, and no index is read by it; what a query of its own has returned is a value.
 _DUE: Final = f"""
-SELECT owner, id FROM conversation WHERE expires_at <= {NOW} AND (owner, id) > (%(owner)s, %(id)s)
+SELECT owner, id FROM conversation WHERE expires_at <= (SELECT {NOW}) AND (owner, id) > (%(owner)s, %(id)s)
 UNION SELECT owner, id FROM conversation
-WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= {NOW}) AND (owner, id) > (%(owner)s, %(id)s)
+WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= (SELECT {NOW})) AND (owner, id) > (%(owner)s, %(id)s)
 ORDER BY owner, id LIMIT %(limit)s
 """
 _DELETE: Final = "DELETE FROM conversation WHERE owner = %s AND id = %s RETURNING key"

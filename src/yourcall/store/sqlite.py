@@ -10,7 +10,7 @@ from typing import Final
 
 import aiosqlite
 
-from yourcall.entries import Answered, Asked, Closed, Entry, dump, load
+from yourcall.entries import Answered, Asked, Closed, Entry, compact, dump, load
 from yourcall.ports import Appended, Draft, Found, Key, Lease, Listed, Open, Row, Snapshot
 from yourcall.store import reading, sqlite_files, sqlite_sealed
 from yourcall.store.sqlite_attempts import SQLiteAttempts
@@ -42,13 +42,21 @@ JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 LEFT JOIN entry e ON e.conversation = i.conversation AND e.seq = i.ended
 WHERE i.id = ? AND (c.owner = ? OR i.addressee IN ({names}))
 """
+# Of each name no more is read than is shown, however many questions are open.
 _INBOX: Final = """
 SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
-    SELECT * FROM interrupt WHERE ended IS NULL AND addressee IS NULL AND owner = ?
+    SELECT * FROM (
+        SELECT id, conversation, asked, asked_at FROM interrupt
+        WHERE ended IS NULL AND addressee IS NULL AND owner = ?1 AND (asked_at, id) < (?3, ?4)
+        ORDER BY asked_at DESC, id DESC LIMIT ?5)
     UNION ALL
-    SELECT * FROM interrupt WHERE ended IS NULL AND addressee IS NOT NULL AND addressee IN ({names}) AND owner <> ?
+    SELECT put.id, put.conversation, put.asked, put.asked_at
+    FROM (SELECT DISTINCT value AS name FROM json_each(?2)) named CROSS JOIN interrupt put ON put.id IN (
+        SELECT id FROM interrupt
+        WHERE ended IS NULL AND addressee = named.name AND owner <> ?1 AND (asked_at, id) < (?3, ?4)
+        ORDER BY asked_at DESC, id DESC LIMIT ?5)
 ) i JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
-WHERE (i.asked_at, i.id) < (?, ?) ORDER BY i.asked_at DESC, i.id DESC LIMIT ?
+ORDER BY i.asked_at DESC, i.id DESC LIMIT ?5
 """
 _REPEATED: Final = """
 SELECT 1 FROM entry e JOIN conversation c ON c.key = e.conversation
@@ -61,9 +69,10 @@ SELECT id, phase, updated_at, coalesce((
 ), '') FROM conversation c WHERE owner = ? AND (updated_at, id) < (?, ?)
 ORDER BY updated_at DESC, id DESC LIMIT ?
 """
+# Its indexes are named, since the one of names, which has their order, would be read from end to end.
 _DUE: Final = """
-SELECT owner, id FROM conversation WHERE expires_at <= ? AND (owner, id) > (?, ?)
-UNION SELECT owner, id FROM conversation
+SELECT owner, id FROM conversation INDEXED BY conversation_expires WHERE expires_at <= ? AND (owner, id) > (?, ?)
+UNION SELECT owner, id FROM conversation INDEXED BY conversation_runs
 WHERE phase = 'run' AND (lease_until IS NULL OR lease_until <= ?) AND (owner, id) > (?, ?)
 ORDER BY owner, id LIMIT ?
 """
@@ -153,8 +162,7 @@ class SQLiteStore:
     async def inbox(
         self, owner: str, names: Sequence[str] = (), limit: int = 100, *, before: tuple[float, str] | None = None
     ) -> Sequence[Open]:
-        values = (owner, *names, owner, *(before or (math.inf, "")), limit)
-        rows = await self.file.read(_among(_INBOX, names), values)
+        rows = await self.file.read(_INBOX, (owner, compact(list(names)), *(before or (math.inf, "")), limit))
         return reading.inbox(rows)
 
     async def due(self, limit: int, after: Key | None = None) -> Sequence[Key]:
