@@ -56,8 +56,8 @@ def ask(log: Log, interrupt: Interrupt, replaces: Interrupt | None, policy: OnMe
     changed: list[Body] = [Closed(replaces.id, replaces.call_id, "changed")] if replaces else []
     if _is_implied(interrupt) and _no(interrupt) in skipped(log):
         return [*changed, _not_ok(interrupt.call_id, Declined.text + " Do not ask again.", "declined")]
-    if _skipped_twice(log, interrupt):
-        return [*changed, _not_ok(interrupt.call_id, "The user has skipped this twice. Do not ask again.", "failed")]
+    if how := _closed_twice(log, interrupt):
+        return [*changed, _not_ok(interrupt.call_id, f"The user has {how} this twice. Do not ask again.", "failed")]
     superseded = policy == "supersede" and log.unseen and _asks_the_writer(interrupt)
     unseen = supersede([interrupt]) if superseded else []
     return [*changed, Asked(interrupt), *unseen]
@@ -113,14 +113,15 @@ def _stop(unfinished: list[CallLog]) -> list[Body]:
 
 
 def skipped(log: Log) -> tuple[str, ...]:
-    """The digests of the asks that the user skipped since they last wrote; one that came twice is in it twice."""
+    """The digests of the asks that the user skipped since they last wrote, or after `no:` declined; one that came twice
+    is in it twice."""
     step = log.step
     if step is None or log.unseen:
         return ()
     endings = ((i, one.endings.get(i.id)) for one in step.calls.values() for i in one.asks)
     closed = [(i, ending.ending) for i, ending in endings if isinstance(ending, Closed)]
     new = [i.digest for i, ending in closed if ending == "skipped"]
-    new += [_no(i) for i, ending in closed if ending == "declined" and _is_implied(i)]
+    new += [_no(i) for i, ending in closed if ending == "declined"]
     return (*step.assistant.skipped, *new)
 
 
@@ -139,8 +140,11 @@ def _no(interrupt: Interrupt) -> str:
     return f"no:{interrupt.digest}"
 
 
-def _skipped_twice(log: Log, interrupt: Interrupt) -> bool:
-    return skipped(log).count(interrupt.digest) >= 2
+def _closed_twice(log: Log, interrupt: Interrupt) -> str:
+    before = skipped(log)
+    if before.count(interrupt.digest) >= 2:
+        return "skipped"
+    return "declined" if before.count(_no(interrupt)) >= 2 else ""
 
 
 def _not_ok(call_id: str, text: str, status: Status) -> Result:

@@ -148,7 +148,7 @@ class Conversation:
 
     @property
     def tired(self) -> frozenset[str]:
-        """The raw asks that were skipped twice since the steps that the user's last message led to.
+        """The raw asks that were skipped twice, or declined, since the steps that the user's last message led to.
 
         All of one name are the same ask. A message that the last step has not seen changes nothing yet.
         """
@@ -156,12 +156,12 @@ class Conversation:
         last = max((user.seq for user in self.users if user.seq <= seen), default=0)
         since = next((number for number, step in enumerate(self.steps, 1) if step.seen >= last), 0)
         skips = Counter(
-            self.interrupts[closed.interrupt].key
+            (self.interrupts[closed.interrupt].key, closed.ending)
             for closed in self.endings.values()
-            if isinstance(closed, Closed) and closed.ending == "skipped"
+            if isinstance(closed, Closed) and closed.ending in ("skipped", "declined")
             if self.interrupts[closed.interrupt].kind == "interrupt" and self.calls[closed.call].step >= since
         )
-        return frozenset(key for key, count in skips.items() if count >= 2)
+        return frozenset(key for (key, _), count in skips.items() if count >= 2)
 
     def nexts(self, call: CallState, release: int) -> list[Next]:
         """What the body does next: it may know of the skips since it began, or not."""

@@ -448,6 +448,19 @@ async def test_a_question_skipped_twice_is_not_asked_a_third_time(scene: Scene) 
         assert isinstance(await p.say("do ask me"), Waiting)
 
 
+async def test_a_question_that_was_declined_twice_is_not_asked_a_third_time(scene: Scene) -> None:
+    """No is an answer as well: a model that tries again is told so, until the user writes something new."""
+    call: list[Any] = [("t", {})]
+    async with scene.process(asking(BEFORE), steps=[call, call, call, "Well.", call]) as p:
+        await p.say()
+        for _ in range(2):
+            await p.engine.decline((await p.open()).id, user="ada")
+            await p.rest()
+        assert [one.status for one in await p.bodies(Result)] == ["declined", "declined", "failed"]
+        assert "declined this twice" in (await p.bodies(Result))[-1].content["error"]
+        assert isinstance(await p.say("do ask me"), Waiting)
+
+
 async def test_a_body_that_insists_after_a_skip_is_ended(scene: Scene) -> None:
     """Asking the same in a loop until it is answered is the same as asking in three calls."""
 
