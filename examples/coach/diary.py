@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from . import words
+from . import telling, words
 from .scene import Args, Heard, Move, call, choice
 from .words import Lift, has
 
@@ -25,7 +25,6 @@ NOT_DONE: Final = (
     r"|make|build|give me|can i"
     r"|should i|how (do|to|much|many)|years?|months?|weeks?"
 )
-EARLIER: Final = r"yesterday|last (night|week|\w+day)|(days?|weeks?) ago|the other day"
 SESSION: Final = r"worked out|trained|workout|session|gym|training|exercised|lifted"
 REGION: Final = (
     r"(upper|lower|full|whole)( body)?|legs?|chest|back|arms?|shoulders?|abs|core|push|pull|cardio|body|glutes?|day|it"
@@ -35,20 +34,33 @@ REGION: Final = (
 
 def log(heard: Heard) -> Move | None:
     """Something that was done, with or without all its figures."""
-    if has(heard.text, r"(did|done|finished|completed) .*(session|workout|plan|training)") and not _found(heard.text):
+    if has(
+        heard.text, r"(did|done|finished|completed) (it|all|everything|.*(session|workout|plan|training))"
+    ) and not _found(heard.text):
         return which(Lift())
-    if heard.wish or has(heard.text, NOT_DONE):
+    if heard.wish or has(telling.undated(heard.text), NOT_DONE):
         return None
     verb = has(heard.text, LOGGING)
     if heard.question and not (verb and has(heard.text, r"log|record|track|add")):
         return None
-    found = _found(heard.text)
+    found = _found(telling.unremarked(heard.text))
     if any(lift.exercise for lift in found):
-        if has(heard.text, EARLIER):
-            return replace(log_all([lift for lift in found if lift.exercise]), text="I can only log it as of today.")
         sure = verb or heard.size <= 3 or any(lift.figures for lift in found)
-        return log_all([lift for lift in found if lift.exercise]) if sure else None
+        return _told(log_all([lift for lift in found if lift.exercise]), heard.text) if sure else None
     return _unnamed(heard, found[0] if found else Lift(), verb)
+
+
+def _told(move: Move, text: str) -> Move:
+    """What was logged with its day, and the last of it with how it felt."""
+    day, note = telling.when(text), telling.remark(text)
+    calls = [(tool, args | day) for tool, args in move.calls]
+    if note:
+        calls[-1] = (calls[-1][0], calls[-1][1] | {"note": note})
+    vague = VAGUELY if not day and has(text, telling.VAGUE) else ""
+    return replace(move, text=" ".join(filter(None, (vague, move.text))), calls=tuple(calls))
+
+
+VAGUELY: Final = 'It goes into the log as of today: for another day, name it, such as "yesterday" or "on Monday".'
 
 
 def _found(text: str) -> tuple[Lift, ...]:
@@ -59,6 +71,8 @@ def _found(text: str) -> tuple[Lift, ...]:
 
 def _unnamed(heard: Heard, lift: Lift, verb: bool) -> Move | None:
     """Figures or a verb, but no exercise that a list knows."""
+    if has(heard.text, r"have|own|got|per|max|only") and not verb:  # what there is, or may be, was not done
+        return None
     telling = bool(lift.minutes or lift.km or lift.unit or (lift.sets and lift.reps))
     name = unlisted(heard.core)
     if name and not has(name.lower(), REGION) and (telling if not verb else lift.figures or heard.size <= 5):
@@ -105,13 +119,16 @@ def unlisted(text: str) -> str | None:
 
 
 FILLING: Final = (
-    "i|a|an|the|my|me|some|for|of|at|with|today|yesterday|tonight|this|morning|workout|session|training|exercise|set|sets"
+    "i|a|an|the|my|me|some|for|of|at|with|today|yesterday|tonight|this|morning|workout|session|training|exercise|set"
+    "|sets"
     "|reps|x|times|please|just|and|it|to|in|on|good|hard|great|gym|that|we|was|were|am|pm|evening|afternoon|at home"
     "|class|about|around|roughly|only|also|then|now|again|already|some|other|another"
 )
 NO_EXERCISE: Final = (
-    "sorry|wait|oops|that|same|lot|bit|out|in|not|have|had|has|got|need|only|actually|mistake|testing|test|steps|slept|sleep|weigh|weighed|work|homework|dishes|shopping|ate|eat|drank"
-    "|you|your|he|she|they|is|are|so|yes|no|well|what|why|how|first|second|third|last|one|better|worse|nothing|everything"
+    "sorry|wait|oops|that|same|lot|bit|out|in|not|have|had|has|got|need|only|actually|mistake|testing|test|steps"
+    "|slept|sleep|weigh|weighed|work|homework|dishes|shopping|ate|eat|drank"
+    "|you|your|he|she|they|is|are|so|yes|no|well|what|why|how|first|second|third|last|one|better|worse|nothing"
+    "|everything"
     "|all|wrong|done|finished|half|thing|things|script|alert|select|from|price|age|old|years|tall|cm|money|euro|dollars"
 )
 
@@ -133,6 +150,9 @@ def correct(heard: Heard) -> Move | None:
         return None
     found = next((lift for lift in words.lifts(_bare(text)) if lift.figures), Lift())
     named = words.exercise(re.sub(INSTEAD, " ", text))
+    day = telling.when(text)
+    if day and not found.figures and has(text, r"was|were|did|meant|not today"):
+        return call("correct_workout", which=named if named in logged else None, **day)
     whole = bool(found.sets and found.reps and found.weight is not None)
     restated = named in logged and has(text, "was|were|is|had") and found.figures and not (whole or heard.question)
     if not restated and not has(text, CORRECTION):
@@ -178,11 +198,21 @@ def corrected(text: str) -> str | None:
 
 
 CORRECTION: Final = (
-    r"no|nope|wait|actually|sorry|i mean(t)?|i meant|(it|that) was|make (it|that|this)|should (be|have been)|change (it"
+    r"no|nope|wait|actually|sorry|i mean(t)?|i meant|(it|that) was|make (it|that|this)|should (be|have been)|(was"
+    r"|were) (supposed|meant) to be|change (it"
     r"|that) to"
     r"|correct(ion)?"
     r"|not \d+\w*|instead|wrong|oops|fix"
 )
+
+
+def remark(heard: Heard) -> Move | None:
+    """How it felt, said after it was logged."""
+    said = telling.remark(heard.text)
+    alone = re.sub(r"^(?:it|that|this|they|everything|all)(?: really)? ", "", heard.core).startswith(said)
+    if not (heard.scene.logged and said and alone) or words.parts(heard.text):
+        return None
+    return call("correct_workout", note=said)
 
 
 def undo(heard: Heard) -> Move | None:
@@ -204,7 +234,8 @@ def undo(heard: Heard) -> Move | None:
 
 
 LAST: Final = (
-    r"(undo|take back|remove|delete|scratch|erase) (my |the |this |that )?(last|latest|log|entry|set|workout|lift"
+    r"logged (that|it|this) twice|twice (in the log|logged)|(undo|take back|remove|delete|scratch|erase) (my |the "
+    r"|this |that )?(last|latest|log|entry|set|workout|lift"
     r"|one|run)"
     r"|(edit|change|fix|correct) (my |the )?(last|latest) (one|log|entry|set|workout|lift|run)"
 )

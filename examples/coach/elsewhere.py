@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from . import words
+from . import plans, words
 from .scene import Heard, Move, call, choice
 from .words import has
 
@@ -45,7 +46,10 @@ MACHINE_MADE: Final = r"hevy-\S{3,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?
 # --------------------------------------------------------------------------- services
 
 HEVY: Final = r"hevy"
-GOOGLE: Final = r"google( (health|fit))?|health connect"
+OTHER_GOOGLE: Final = (
+    "calendars?|drive|docs?|sheets?|maps?|mail|photos?|keep|tasks?|home|meet|music|search|contacts|translate|play"
+)
+GOOGLE: Final = rf"google( (health|fit))?(?! *({OTHER_GOOGLE}))|health connect"
 SLEEP: Final = (
     r"(how|what|when|did|do|have|has|was|show|tell|get|check|see|read|look|what'?s|how'?s)[^.!]* (sle(ep|pt)|nights?)"
     r"|my sleep|sleep (data|stats|history|times?|quality)|(last|the) nights?( sleep)?"
@@ -129,8 +133,10 @@ CONNECTABLE: Final = (
 
 def photo(heard: Heard) -> Move | None:
     """A photo of the user's progress: taken and kept, but not shown and not judged."""
-    if not has(heard.text, PHOTO) or words.exercise(heard.text) or has(heard.text, "form|technique|of an?"):
+    if not has(heard.text, PHOTO) or has(heard.text, "of an?"):
         return None
+    if words.exercise(heard.text) or has(heard.text, "form|technique|posture"):
+        return Move(NOT_JUDGED, ends=True)
     if has(heard.text, "delete|remove|forget|erase"):
         return Move('I can only forget everything at once: "forget me" removes your photos, too.')
     if has(heard.text, r"how many|(show|see|view|list|where)( me)?( are| is)?( all)?( of)? (my|the)"):
@@ -138,4 +144,17 @@ def photo(heard: Heard) -> Move | None:
     return call("save_progress_photo", "A photo it is. Choose one on this card; I keep it, and do not judge it.")
 
 
+def attached(names: Sequence[str]) -> Move:
+    """Files that came with a message: a stand-in does not look into them."""
+    listed = plans.listed(names)
+    return Move(
+        f"I have {listed}, but a rule-based stand-in cannot look at what is in a file. A progress photo I can keep: "
+        'say "save a photo" and choose it there.'
+    )
+
+
+NOT_JUDGED: Final = (
+    "I cannot judge form from a picture, and a wrong cue would do harm: a trainer, or a video by one, shows it better. "
+    'What I can do with a photo is keep it, to show your progress: say "save a photo".'
+)
 PHOTO: Final = r"photos?|pictures?|pics?|selfies?|snapshots?|progress shots?"

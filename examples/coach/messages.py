@@ -199,6 +199,7 @@ RULES: Final[tuple[Rule, ...]] = (
     answer,
     topics(SMALL),
     diary.correct,
+    diary.remark,
     diary.undo,
     wishes.forget,
     topics(CAREFUL),

@@ -14,7 +14,7 @@ from .diary import DID, args, corrected, unlisted
 from .messages import NO, YES, understand
 from .plans import SPREAD
 from .scene import Args, Heard, Move, Outcome, Scene, call
-from .wishes import LEAD_DECIDED, LEFT_OPEN, TRUST, UNDECIDED, spelled_out
+from .wishes import GUESSED, LEAD_DECIDED, LEFT_OPEN, TRUST, UNDECIDED, spelled_out
 from .words import has
 
 # --------------------------------------------------------------------------- a tool has returned
@@ -265,10 +265,11 @@ def _planned(outcome: Outcome, text: str) -> Move | None:
     found = words.slots(text)
     if (count := words.number(text)) and 1 <= count <= 7:
         found["days"] = SPREAD[int(count)]
+    guessed = f" {GUESSED}" if "days" in found and words.days_guessed(text) else ""
     if not found or words.injuries(text):
         return None
     move = call("plan_week", **(known | found))
-    return replace(move, text=f"A plan, then: {spelled_out(found)}.")
+    return replace(move, text=f"A plan, then: {spelled_out(found)}.{guessed}")
 
 
 def _logged(outcome: Outcome, text: str) -> Move | None:

@@ -58,6 +58,7 @@ class Workout(BaseModel):
     unit: Unit | None = None
     minutes: float | None = None
     km: float | None = None
+    note: str | None = None
 
     def __str__(self) -> str:
         parts = []
@@ -69,7 +70,8 @@ class Workout(BaseModel):
             parts.append(f"{self.km:g} km")
         if self.minutes:
             parts.append(f"{self.minutes:g} min")
-        return f"{self.exercise}, {', '.join(parts)}" if parts else self.exercise
+        text = f"{self.exercise}, {', '.join(parts)}" if parts else self.exercise
+        return f"{text} ({self.note})" if self.note else text
 
 
 class Profiles:
@@ -98,7 +100,7 @@ class Profiles:
                 await db.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
 
     async def log(self, user: str, workout: Workout) -> float | None:
-        """Keep a workout, as of today.
+        """Keep a workout, as of today if it has no day.
 
         Returns the heaviest weight logged before for this exercise in this unit, if there is one.
         """

@@ -97,6 +97,8 @@ class Scene:
     """The exercises that were logged in this conversation, the latest last."""
     told: str = ""
     """All that the stand-in has said in this conversation."""
+    sent: tuple[str, ...] = ()
+    """The names of the files that came with what the user wrote."""
     offered: frozenset[str] = field(default_factory=frozenset)
     """The tools that there are at this step: some come with what the user connects."""
 
@@ -113,6 +115,7 @@ class Scene:
             said=step.text,
             outcomes=tuple(Outcome(r.tool, args.get(r.call_id, {}), r.status, r.text) for r in results),
             heard="\n".join(message.text for message in tail if isinstance(message, UserMessage)),
+            sent=tuple(file.name for m in tail if isinstance(m, UserMessage) for file in m.files),
             misses=_misses(texts),
             done=_done(transcript),
             logged=_logged(transcript),
@@ -139,8 +142,10 @@ def _done(transcript: Sequence[Message]) -> frozenset[str]:
 def _logged(transcript: Sequence[Message]) -> tuple[str, ...]:
     logged: list[str] = []
     for message in transcript:
-        if isinstance(message, ToolMessage) and (found := re.match(r"(Logged|Corrected): ([^,.]+)", message.text)):
-            logged.append(found[2])
+        if isinstance(message, ToolMessage) and (
+            found := re.match(r"(Logged|Corrected)(?: for [^:]+)?: ([^,.(]+)", message.text)
+        ):
+            logged.append(found[2].strip())
     return tuple(logged)
 
 

@@ -15,6 +15,7 @@ import anyio
 from yourcall.entries import Call
 from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
 
+from .elsewhere import attached
 from .messages import understand
 from .outcomes import instead, report
 from .scene import Move, Scene
@@ -48,8 +49,11 @@ class StandIn:
 def respond(scene: Scene) -> Move:
     """The stand-in's next step."""
     move = report(scene)
-    if scene.heard or not scene.outcomes:
-        move = move.plus(instead(scene) or understand(scene.heard, scene))
+    if scene.sent:
+        move = move.plus(attached(scene.sent))
+    if scene.heard.strip() or not (scene.outcomes or scene.sent):
+        heard = instead(scene) or understand(scene.heard, scene)
+        move = move if scene.sent and heard.missed else move.plus(heard)
     if move.ends and not move.calls:
         move = move.plus(Move(suggestion(scene)))
     return move

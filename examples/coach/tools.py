@@ -7,8 +7,8 @@ read with `ctx.once`, and what must not happen twice is done in it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from textwrap import shorten
 from typing import Annotated, Any, Final
 
@@ -135,7 +135,8 @@ async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing t
         wanted |= {name: DEFAULTS[name] for name in missing}
         notes.append(f"You left it to me, so I took {_in_words(wanted, missing)}.")
     elif missing:
-        answers = ctx.ask(Questions([ASKED[name] for name in missing]))
+        asked = ASKED | {"days": _which_days(also_on or (), not_on or ())}
+        answers = ctx.ask(Questions([asked[name] for name in missing]))
         for name, answer in zip(missing, answers, strict=True):
             wanted[name], note = READERS[name](answer)
             notes += [note] if note else []
@@ -150,6 +151,13 @@ async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing t
     saved: dict[str, object] = {"plan": plan}
     await ctx.once("save", ctx.deps.profiles.update, ctx.user, saved, repeatable=True)
     return "\n\n".join([plan, *notes]) if decide else plan
+
+
+def _which_days(also_on: Sequence[Day], not_on: Sequence[Day]) -> Question:
+    """The question for days, with those marked of which the user has spoken."""
+    said = dict.fromkeys(also_on, "You named it") | dict.fromkeys(not_on, "Not this one, you said")
+    options = [Option(day, description=said.get(day), recommended=day in also_on) for day in WEEK]
+    return replace(ASKED["days"], options=options)
 
 
 A_DAY: Final = Annotated[str, Field(max_length=1000)]
@@ -300,7 +308,7 @@ HEAVIEST: Final[dict[Unit, float]] = {"kg": 500, "lb": 1100}
 
 
 @tool
-async def log_workout(  # one parameter a field of a workout
+async def log_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of a workout
     ctx: Context[Coach],
     exercise: str | None = None,
     sets: int | None = None,
@@ -309,12 +317,17 @@ async def log_workout(  # one parameter a field of a workout
     unit: Unit | None = None,
     minutes: float | None = None,
     km: float | None = None,
+    note: Annotated[str, Field(max_length=200)] | None = None,
+    days_ago: Annotated[int, Field(ge=0, le=365)] = 0,
+    on: Day | None = None,
 ) -> str:
     """Log one exercise that the user did. Asks for what is missing or cannot be right.
 
     A lift has sets, reps and weight (0 for body weight); a run, a ride or a class has minutes, kilometres or both.
+    `note` is how it felt, in the user's words. It was today, or `days_ago`, or last `on` that weekday.
     What was logged already and was wrong is for `correct_workout`.
     """
+    today = await ctx.once("today", _today, repeatable=True)  # the answer to a question may come on another day
     profile = await ctx.once("profile", ctx.deps.profiles.load, ctx.user, repeatable=True)
     said = {"exercise": exercise, "sets": sets, "reps": reps, "weight": weight, "minutes": minutes, "km": km}
     said["unit"] = unit or profile.unit
@@ -322,11 +335,26 @@ async def log_workout(  # one parameter a field of a workout
         fields = {name: FIELDS[name] for name in doubts}
         form = Form(create_model("Workout", **fields), title=_title(said, doubts))
         said |= ctx.ask(form).model_dump()
-    workout = Workout.model_validate(said)
+    workout = Workout.model_validate(said | {"note": note, "day": _day(today, days_ago, on)})
     best = await ctx.once("log", ctx.deps.profiles.log, ctx.user, workout)
     if workout.unit and workout.weight and (unit or not profile.unit):
         await ctx.deps.profiles.update(ctx.user, {"unit": workout.unit})
-    return f"Logged: {workout}.{_praise(workout, best)}"
+    return f"Logged{_dated(workout.day, today)}: {workout}.{_praise(workout, best)}"
+
+
+def _today() -> date:
+    return date.today()
+
+
+def _day(today: date, days_ago: int | None, on: Day | None) -> date | None:
+    """The latest such weekday, or so many days ago; None where nothing is said."""
+    if on:
+        return today - timedelta(days=(today.weekday() - WEEK.index(on)) % 7)
+    return None if days_ago is None else today - timedelta(days=days_ago)
+
+
+def _dated(day: date | None, today: date) -> str:
+    return "" if day in (None, today) else f" for {day:%A}, {day.day} {day:%B}"
 
 
 @tool
@@ -340,18 +368,22 @@ async def correct_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of
     unit: Unit | None = None,
     minutes: float | None = None,
     km: float | None = None,
+    note: Annotated[str, Field(max_length=200)] | None = None,
+    days_ago: Annotated[int, Field(ge=0, le=365)] | None = None,
+    on: Day | None = None,
 ) -> str:
     """Correct what was logged: the latest workout, or the latest of the exercise `which`. Give only what was wrong."""
     before = await ctx.once("before", ctx.deps.profiles.latest, ctx.user, which, repeatable=True)
     if before is None:
         return f"Nothing was corrected: no {which or 'workout'} has been logged."
-    said = {"exercise": exercise, "sets": sets, "reps": reps, "weight": weight, "minutes": minutes, "km": km}
-    said["unit"] = unit
+    today = await ctx.once("today", _today, repeatable=True)
+    lifted = {"exercise": exercise, "sets": sets, "reps": reps, "weight": weight, "unit": unit}
+    said = lifted | {"minutes": minutes, "km": km, "note": note, "day": _day(today, days_ago, on)}
     workout = before.model_copy(update={name: value for name, value in said.items() if value is not None})
     if _doubts(workout.model_dump()):
         return f"Nothing was corrected, because that cannot be right. It still says: {before}."
     await ctx.once("correct", ctx.deps.profiles.correct, ctx.user, which, workout)
-    return f"Corrected: {workout}."
+    return f"Corrected{_dated(workout.day, today)}: {workout}."
 
 
 def _doubts(said: dict[str, Any]) -> dict[str, str]:

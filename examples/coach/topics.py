@@ -61,6 +61,12 @@ URGENT: Final = (
 
 CAREFUL: Final = (
     Topic(
+        r"(is (it|this) )?(normal|ok|okay|bad|good) (to|that i) (be|feel|am) sore|doms|(why am i"
+        r"|should i be) (so )?sore",
+        "Soreness a day or two after training is normal and goes away by itself; pain is not. If something hurts, say "
+        'where, for example "my knee hurts".',
+    ),
+    Topic(
         r"pregnan(t|cy)|postpartum|heart (condition|disease|problem|surgery)|my heart|safe for (me|my)|diabet(es|ic)"
         r"|blood pressure|epilep(sy"
         r"|tic)"
@@ -124,7 +130,8 @@ SMALL: Final = (
         r"((ok|okay|k|kk|cool|great|nice|perfect|awesome|good|fine|sure thing|alright|all right|right|got it|understood"
         r"|i see|sounds good|wow|amazing|excellent|sweet|lovely|brilliant|interesting|hm+|ah+|oh+|lol|ha(ha)+|he(he)+"
         r"|well done|good job( me)?|(it'?s |i'?m |that'?s |all |i feel |feeling )+(fine|good|great|better|ok|okay"
-        r"|strong)( now| again)?|love it|not bad|i like it|looks good|good bot|(you|u) (are|r) (awesome|great"
+        r"|strong)( now| again)?|love it|not bad|i like it|(i )?feel(ing)? (great|good|awesome|amazing|better"
+        r"|strong)( today| now)?|looks good|good bot|(you|u) (are|r) (awesome|great"
         r"|the best|cool|funny)|[👍💪🙏😀🙂😊🎉❤👌😂])[ ,!]*)+",
         "Good.",
         whole=True,
@@ -173,7 +180,7 @@ ME: Final = (
     ),
     Topic(
         r"(where|how) (is|are|do you (keep|store|save)) .*(data|information|stored|saved)|privacy|private|gdpr"
-        r"|who (can )?sees?|(is|are) (this|it|my data|the data) (safe|secure)",
+        r"|who (can )?sees?|who (has|gets) access|(is|are) (this|it|my data|the data) (safe|secure)",
         "Your profile, your photos and this chat are on the computer that runs this demo, and nowhere else; a key that "
         "you give on a card is sealed there. "
         'Say "what do you know about me?" to see the profile, or "forget me" to remove it.',
@@ -215,7 +222,8 @@ ME: Final = (
         r"|idiot|rubbish|crap|shit|garbage|broken|annoying|bad bot|terrible|awful|boring)|(this|it|you) sucks?|suck|wtf"
         r"|f+u+c+k+( you| off| this)?|i hate (you|this)|hate you|does ?n'?t work|not working|not helpful|unhelpful"
         r"|you don'?t understand( me)?|stop repeating.*|you keep (saying|asking).*|(you|i) already (asked|told"
-        r"|said).*|stop (asking|that)|(this|that) (does ?n'?t"
+        r"|said).*|stop (asking|that)|(this|that)('s| is|s) not what i (asked|meant|said|wanted).*|(this"
+        r"|that) (does ?n'?t"
         r"|makes no) .*sense",
         f"Fair enough, and sorry. {ABOUT} Buttons work best with me:",
         whole=True,
@@ -247,8 +255,8 @@ FOOD: Final = (
 
 ASIDE: Final = (
     Topic(
-        r"(that|it|this) was (yesterday|last (night|week)|on \w+day|\w+ days ago).*|(change|wrong) (the )?date",
-        "I log everything as of the day on which you tell me, and cannot change the date.",
+        r"(change|wrong) (the )?(date|day)",
+        'Which day was it? Say "that was yesterday", or "that was on Monday".',
         whole=True,
     ),
     Topic(
@@ -334,7 +342,14 @@ TRAINING: Final = (
         "sessions.",
     ),
     Topic(
-        r"(only|just) (have |got )?(\d+|ten|fifteen|twenty|thirty|half an hour|an hour).*"
+        r"(in the |only )?(mornings?|evenings?|nights?|lunch( ?time)?|afternoons?)( only| before work| after work)?"
+        r"|(before|after) work",
+        "The time of day is yours: a plan says what to do on which day, and not when.",
+        whole=True,
+    ),
+    Topic(
+        r"(only|just) (have |got )?(\d+|ten|fifteen|twenty|thirty|half an hour|an hour) ?(min|mins|minutes|hour)?\b.*"
+        r"|\d+ ?(min|mins|minutes?) (a|per|each|every|max|tops)( .*)?|max(imum)? \d+ ?(min|mins|minutes).*"
         r"|i (have|got) (only |just )?(\d+|ten|fifteen|twenty|thirty|half an|an) ?(min|mins|minutes|hour)s?.*"
         r"|\d+ ?-?(min|mins|minutes?) (sessions?|workouts?)|(quick(er)?|short(er)?) (sessions?|workouts?)|no time"
         r"|short on time|busy|not much time|little time|takes too long",
@@ -345,7 +360,9 @@ TRAINING: Final = (
         r"tired|bored|exhausted|nothing today|did nothing|(i'?m|i am|feel(ing)?|too|so|being) lazy|unmotivated"
         r"|no motivation|motivat(e|ion)( me)?"
         r"|can'?t be bothered|don'?t feel like|don'?t want to|stressed|sad|depressed|feel(ing)? (bad|down|low)|gave up"
-        r"|give up|giving up|skipped (my|a|the|today)|miss(ed)? (a|my|the|today|one|it|some)|day off|(took|take"
+        r"|give up|giving up|skipped (my|a|the|today'?s?|yesterday'?s?)|miss(ed)? (a|my|the|today'?s?|yesterday'?s?"
+        r"|one|it|some)|day off"
+        r"|(took|take|had) (a|one|two|\d+|some) (day|week|month)s? off|travel(l?ing)|on holiday|on vacation|(took|take"
         r"|need) (a |some )?(break|rest|time off)|rest(ed|ing) today|hung ?over|procrastinat(e|ing)",
         "That happens to everybody. Do ten easy minutes, or rest today and pick it up on the next day of your plan: "
         'one missed session changes nothing. "What is on today?" shows what would be due.',

@@ -33,7 +33,7 @@ def plan(heard: Heard) -> Move | None:
     if heard.wish and "goal" not in found and (named := words.exercise(heard.text)):
         found["goal"] = "fitness" if named in words.ACTIVITIES else "strength"
     level = words.level(heard.text)
-    proposed = re.match(r"(what|how) about|(can|could|shall) (we|i)|can you help|help", heard.core)
+    proposed = re.match(r"(what|how) about|(can|could|shall|would) (we|i|you)|help", heard.core)
     asked = bool(found and proposed) and not words.exercise(heard.text)
     asked = asked or has(heard.text, PLANNING) or heard.whole(r"(a )?(work ?outs?|exercises?|training|sport|session)")
     if heard.question and not (asked or heard.wish or "goal" in found):
@@ -44,6 +44,8 @@ def plan(heard: Heard) -> Move | None:
         return None
     again = False if has(heard.text, CHANGED) and not found else None
     text = _lead(found)
+    if "days" in found and words.days_guessed(heard.text):
+        text = f"{text} {GUESSED}"
     if has(heard.text, SPORTS) and found.get("goal", "fitness") == "fitness":
         text = f"Running and other sports have no plans of their own here; this one is for all-round fitness. {text}"
     if has(heard.text, FOOD[0].pattern):
@@ -63,7 +65,14 @@ def _lead(found: Args) -> str:
     return f"A plan, then: {spelled_out(found)}."
 
 
+GUESSED: Final = "You said how many days, not which: if mine do not suit, name yours."
+
+
 PLANNING: Final = (
+    r"(sort|figure|work|straighten|map|lay|help|fix|get|organi[sz]e|structure|improve|arrange|set up"
+    r"|put together|build)( me)?( out| up| with| on| in order)* (my|a|an|the|some|this) "
+    r"(training|work ?outs?|gym|fitness|exercises?|lifting|week|weeks|sessions?)"
+    r"( out| up| in order| sorted| going| together)*|"
     r"(gimme|give me) something|something for|what should i be doing|plan|plans|planning|program|programme|routine"
     r"|schedule|split|ppl|train me|coach me|get(ting)? started|(get"
     r"|got) going"
@@ -110,11 +119,14 @@ UNDECIDED: Final = f"(?:{TRUST}|{DOUBT})"
 
 def due(heard: Heard) -> Move | None:
     """The plan that there is, and what it says for today."""
+    if heard.whole(AGAIN):
+        return call("plan_week", reuse=True)
     if has(heard.text, CHANGED) or has(heard.text, "did|done|finished|completed|skipped|missed"):
         return None
     return call("show_plan") if has(heard.text, PLANNED) or heard.whole("today|tomorrow|tonight|next") else None
 
 
+AGAIN: Final = r"again|repeat|same (again|as (always|before|usual|last (week|time)))|the usual"
 PLANNED: Final = (
     r"what'?s first|where do i start|"
     r"(what'?s|whats|what is|what do i have|anything) (on |up |due |there )?(for |my )?(today|tomorrow|next|this week)"
@@ -255,10 +267,13 @@ WHY_THIS: Final = (
 
 def known(heard: Heard) -> Move | None:
     """What the coach knows about the user."""
-    return call("show_profile") if has(heard.text, KNOWN) and not has(heard.text, CHANGED) else None
+    if has(heard.text, f"who (can|sees?|has|gets)|where|{CHANGED}"):
+        return None
+    return call("show_profile") if has(heard.text, KNOWN) else None
 
 
 KNOWN: Final = (
+    r"show me everything|"
     r"(what|how much|which things) (do|did|have) you (know|remember|store|have|saved?)( about me)?|about me"
     r"|my (profile|data|info|details|goal|equipment|level)\??$|who am i|know me"
     r"|(show|see|view|what'?s|what is|what are|whats) (me )?my (profile|data|info|details|goals?|equipment|days|level"
@@ -270,6 +285,8 @@ def forget(heard: Heard) -> Move | None:
     """Remove all that is known."""
     if words.parts(heard.text):  # an injury, not everything
         return None
+    if has(heard.text, FORGET) and has(heard.text, "injur(y|ies)|pains?"):
+        return Move('Say which one is over, for example "my knee is fine again".')
     return call("forget_profile") if has(heard.text, FORGET) else None
 
 

@@ -108,7 +108,6 @@ EXERCISES: Final[dict[str, str]] = {
     "Snatch": r"snatch(es)?",
 }
 ACTIVITIES: Final[dict[str, str]] = {
-    "Run": r"runs?|ran|running|jog(s|ged|ging)?|sprint(s|ed)?|treadmill|(half )?marathon|\d+k(?! steps)",
     "Walk": r"walk(s|ed|ing)?",
     "Hike": r"hik(e|ed|ing)",
     "Ride": r"(bike|bicycle) ride|rode|bik(e|ed|ing)|cycl(e|ed|ing)|spin(ning)?( class)?",
@@ -123,6 +122,8 @@ ACTIVITIES: Final[dict[str, str]] = {
     "Cardio": r"cardio",
     "Climbing": r"climb(ed|ing)|boulder(ed|ing)?",
     "Dance": r"danc(e|ed|ing)",
+    # The last, since 5k may be of anything.
+    "Run": r"runs?|ran|running|jog(s|ged|ging)?|sprint(s|ed)?|treadmill|(half )?marathon|\d+k(?! steps)",
 }
 
 
@@ -155,7 +156,8 @@ _KG_LB = r"(kgs?|kilos?|kilograms?|lbs?|pounds?)"
 def lifts(text: str) -> tuple[Lift, ...]:
     """Every exercise of a text with its figures; figures that stand alone belong to the exercise before them."""
     found: list[Lift] = []
-    for part in _parts(re.sub(DENIED, " ", digits(plain(text)))):
+    text = re.sub(r"\bfor (?:a |an? easy )?(single|double|triple)\b", _repetitions, plain(text))
+    for part in _parts(re.sub(DENIED, " ", digits(text))):
         lift = replace(_figures(part), exercise=exercise(part))
         if lift.exercise or not found:
             found.append(lift)
@@ -164,6 +166,10 @@ def lifts(text: str) -> tuple[Lift, ...]:
         else:
             found[-1] = _merged(found[-1], lift)
     return tuple(_rounded_off(lift) for lift in found if lift.exercise or lift.figures)
+
+
+def _repetitions(found: re.Match[str]) -> str:
+    return f"for {('single', 'double', 'triple').index(found[1]) + 1}"
 
 
 def _rounded_off(lift: Lift) -> Lift:
@@ -363,6 +369,12 @@ def days(text: str) -> tuple[Day, ...]:
     return tuple(day for day in found if day not in out)
 
 
+def days_guessed(text: str) -> bool:
+    """Whether it says how many days, and not which."""
+    text = digits(text).replace("mwf", "mon").replace("tth", "tue")
+    return not (_span(text) or _named_days(text))
+
+
 def not_days(text: str) -> tuple[Day, ...]:
     """The days that a text rules out: `except sunday`, `thursdays don't work`."""
     return _named_days(" ".join(found[0] for found in re.finditer(RULED_OUT, text)))
@@ -470,7 +482,7 @@ GOALS: Final[dict[Goal, str]] = {
 }
 KIT: Final[dict[Equipment, str]] = {
     "gym": r"(full |the |a |my )?gym|(planet|anytime) fitness|membership|barbells?|rack|machines?|bench and bar"
-    r"|garage gym|everything|power ?rack",
+    r"|garage gym|^everything$|(have|got|own|with) everything|power ?rack",
     "dumbbells": r"dumb ?bells?|kettle ?bells?|db|kb|free weights|weights",
     "bands": r"(resistance |elastic )?bands?",
     "body weight": r"pull ?-?up bar|just my body|(no|without( any)?|zero) ?(equipment|kit|gear|weights)|none"
@@ -501,7 +513,8 @@ def kit(text: str) -> tuple[Equipment, ...]:
     named = _all(
         re.sub(
             r"(?:(?:do ?n'?t|do not|no longer|can't|cannot) (?:have|own|use|afford|go to)|no|not|without)"
-            r" (?:a |an |any |the |my )*(?:gym|dumb ?bells?|kettle ?bells?|(?:resistance )?bands?|weights|barbells?"
+            r" (?:a |an |any |the |my |much |real )*(?:equipment(?: (?:besides|except|but|other than).*)?|gym"
+            r"|dumb ?bells?|kettle ?bells?|(?:resistance )?bands?|weights|barbells?"
             r"|machines?)",
             " nothing ",
             text,

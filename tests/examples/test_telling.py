@@ -1,0 +1,185 @@
+"""What people tell of a workout beside its figures, and what a new user said that was not understood before."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coach import telling, tools
+from coach.profile import WEEK
+from coach.scene import Scene
+from coach.stand_in import respond
+from tests.examples.stage import PLANNED, Chat, coach, profiles
+
+pytestmark = pytest.mark.anyio
+
+
+def said(text: str, **scene: Any) -> dict[str, Any]:
+    """The arguments of the last call that a message leads to."""
+    return respond(Scene(heard=text, **scene)).calls[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("ran 5k yesterday", {"days_ago": 1}),
+        ("1h spin class last night", {"days_ago": 1}),
+        ("did squats 3x5 100kg two days ago", {"days_ago": 2}),
+        ("squat 3x5 100 kg the day before yesterday", {"days_ago": 2}),
+        ("benched 80 kg 5x5 a week ago", {"days_ago": 7}),
+        ("i did a couple of days ago bench 3x5 80 kg", {"days_ago": 2}),
+        ("swam 1k last friday", {"on": "Friday"}),
+        ("monday: squats 5x5 100", {"on": "Monday"}),
+        ("ran 5k", {}),
+        ("ran 5k this morning", {}),
+    ],
+)
+def test_a_workout_goes_under_the_day_that_is_named(text: str, day: dict[str, Any]) -> None:
+    """Counted from today or by its weekday; without a day it was today."""
+    assert {name: value for name, value in said(text).items() if name in ("days_ago", "on")} == day
+
+
+def test_a_day_that_is_no_day_is_asked_for() -> None:
+    """It is logged, and the user reads as of when."""
+    move = respond(Scene(heard="last week i ran 10k"))
+    assert move.calls == (("log_workout", {"exercise": "Run", "km": 10.0}),)
+    assert "as of today" in move.text
+
+
+async def test_an_earlier_day_is_kept_and_can_be_corrected(tmp_path: Path) -> None:
+    """What was logged as of today by mistake is moved to its day."""
+    today = date.today()
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        await chat.say("ran 5k yesterday")
+        (run,) = await profiles(tmp_path).workouts("ada")
+        assert run.day == today - timedelta(days=1)
+        reply = await chat.say("that was on monday")
+        (run,) = await profiles(tmp_path).workouts("ada")
+        assert run.day is not None
+        assert (WEEK[run.day.weekday()], (today - run.day).days in range(7)) == ("Monday", True)
+        assert reply.text.startswith("Corrected")
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("squats 5x5 100kg felt rubbish", "felt rubbish"),
+        ("ran 5k, felt like death", "felt like death"),
+        ("bench 3x5 80 on monday, it was really hard", "it was really hard"),
+        ("squat 5x5 100 kg - easy", "easy"),
+        ("bench 100 felt heavy", "felt heavy"),
+        ("benched 80kg for 3 sets of 5", ""),
+        ("light squats 3x5 40 kg", ""),
+    ],
+)
+def test_how_it_felt_is_kept_in_the_users_words(text: str, remark: str) -> None:
+    """It goes along with the workout, and its figures are read as before."""
+    assert telling.remark(text).endswith(remark)
+    assert ("note" in said(text)) == bool(remark)
+    assert said(text)["exercise"] in {"Squat", "Run", "Bench press"}
+
+
+async def test_how_it_felt_can_be_said_afterwards(tmp_path: Path) -> None:
+    """The latest workout gets the remark; its figures stay."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        await chat.say("squat 5x5 100 kg")
+        await chat.say("that felt great")
+        reply = await chat.say("show my workouts")
+        assert "Squat, 5 x 5, 100 kg (felt great)" in reply.text
+
+
+async def test_a_number_of_days_is_not_passed_off_as_days_that_were_named(tmp_path: Path) -> None:
+    """The days that the coach took are called its own; days that were named are not."""
+    async with coach(tmp_path) as engine:
+        assert "name yours" in (await Chat(engine).say("3 days")).text
+        assert "name yours" not in (await Chat(engine, "bea").say("mon wed fri")).text
+        asked = Chat(engine, "eve")
+        await asked.say("plan my week")
+        assert "name yours" in (await asked.say("4")).text
+
+
+async def test_days_that_are_moved_before_there_are_any_are_marked_on_the_card(tmp_path: Path) -> None:
+    """The question shows what was said of the days; what is clicked counts."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        reply = await chat.say("move friday to sunday")
+        days = {option["label"]: option for option in reply.card.ask["questions"][1]["options"]}
+        assert days["Sunday"].get("recommended")
+        assert days["Friday"]["description"] == "Not this one, you said"
+        planned = await chat.answer(reply.card, PLANNED)
+        assert "Monday" in planned.shown
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("sort out my training", "plan_week"),
+        ("help me organise my week", "plan_week"),
+        ("can you swap wednesday for saturday", "plan_week"),
+        ("i have one 16kg kettlebell", "plan_week"),
+        ("dont have any equipment besides a yoga mat", "plan_week"),
+        ("same as last week", "plan_week"),
+        ("i logged that twice", "undo_workout"),
+        ("benched 82.5 for a triple", "log_workout"),
+        ("connect google", "connect_google_health"),
+        ("show me everything", "show_profile"),
+    ],
+)
+def test_other_ways_to_say_it(text: str, tool: str) -> None:
+    """One tool for it, however it is said."""
+    assert [name for name, _ in respond(Scene(heard=text)).calls] == [tool]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("connect google calendar", "I cannot connect to that"),
+        ("link my google drive", "I cannot connect to that"),
+        ("here's a picture of my form", "cannot judge form from a picture"),
+        ("20 mins a day max", "Short is fine"),
+        ("only 30 minutes per session please", "Short is fine"),
+        ("mornings only", "The time of day is yours"),
+        ("im travelling next week", "one missed session changes nothing"),
+        ("missed yesterdays session", "one missed session changes nothing"),
+        ("is it normal to be sore", "Soreness a day or two after"),
+        ("who can see my data", "on the computer that runs this demo"),
+        ("forget my injuries", "my knee is fine again"),
+    ],
+)
+def test_what_it_cannot_do_is_said_and_nothing_is_called(text: str, told: str) -> None:
+    """No tool is called for what it does not do."""
+    move = respond(Scene(heard=text))
+    assert told in move.text
+    assert not move.calls
+
+
+async def test_a_picture_while_a_question_is_open_leaves_the_question(tmp_path: Path) -> None:
+    """It is told what becomes of it, and the question is asked again."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        before = await chat.say("plan my week")
+        reply = await chat.say("here's a picture of my form")
+        assert "cannot judge form" in reply.text
+        assert reply.card.kind == before.card.kind == "questions"
+        assert reply.card.message == before.card.message
+
+
+def test_a_file_that_came_with_a_message_is_named() -> None:
+    """A stand-in that cannot look into files says so, whatever is written beside them."""
+    for heard in ("", "look", "how is my form?"):
+        move = respond(Scene(heard=heard, sent=("me.png",)))
+        assert "I have me.png, but" in move.text
+        assert "I did not understand" not in move.text
+    assert respond(Scene(heard="plan my week", sent=("me.png",))).calls[0][0] == "plan_week"
+
+
+def test_a_day_is_the_latest_of_its_name() -> None:
+    """Today, if it is that day; else in the last six."""
+    today = date(2026, 12, 1)
+    days = [tools._day(today, None, day) for day in WEEK]
+    assert days == [today - timedelta(days=n) for n in (1, 0, 6, 5, 4, 3, 2)]
