@@ -21,7 +21,7 @@ ROOT = "yourcall"
 """The public names, gathered: a user of the layers up to 8, and what 9 may import."""
 
 LAYERS: dict[str, float] = {
-    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "hosts": 1,
+    "errors": 1, "entries": 1, "tasks": 1, "values": 1, "classes": 1, "texts": 1, "hosts": 1, "sizes": 1,
     "words": 1, "wording": 1, "awaiting": 1, "scrub": 1, "log": 1,
     "trim": 1,
     "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "secret": 2,

@@ -26,7 +26,7 @@ from yourcall.questions import MAX_BYTES, MAX_PROMPT
 from yourcall.texts import amiss, blank, seen
 from yourcall.values import decode, encode
 from yourcall.wording import INSTEAD, asks_for_secret
-from yourcall.words import fields_of, has_fields, in_words
+from yourcall.words import fields_of, format_of, has_fields, in_words
 
 T = TypeVar("T")
 
@@ -51,6 +51,14 @@ class _Part:
     def words(self) -> str:
         titles = [one.titles for one in self.info.metadata if isinstance(one, Titles)]
         return in_words(self.value, *titles[:1])
+
+    @property
+    def drawn(self) -> dict[str, Json]:
+        """The row of it; a moment goes along as such, for a card to say it in its user's own time."""
+        form = format_of(self.value)
+        return {"title": self.title, "text": self.words} | (
+            {"format": form, "value": self.value.isoformat()} if form else {}
+        )
 
     @property
     def stored(self) -> Json:
@@ -108,8 +116,7 @@ class Confirm(Ask[T], Generic[T]):
 
     def _drawn(self) -> Json:
         rows = [
-            {"title": part.title, "text": part.words} | ({"name": name} if name in self._edited.schema else {})
-            for name, part in self._parts.items()
+            part.drawn | ({"name": name} if name in self._edited.schema else {}) for name, part in self._parts.items()
         ]
         if self._words is not None:
             rows = [{"title": "", "text": self._words}, *(row for row in rows if "name" in row)]

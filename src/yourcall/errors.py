@@ -42,6 +42,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from yourcall.sizes import size
+
 
 class YourcallError(Exception):
     """The root of all errors that this package raises."""
@@ -100,8 +102,8 @@ class Skipped(NotAnswered):
     """The user skipped the question; `note` is what they wrote along with it."""
 
     ending = "skipped"
-    text = "The user skipped this question and chose none of its options."
-    of_others = "This question was put to {to}, who skipped it and chose none of its options."
+    text = "The user skipped this question and gave no answer."
+    of_others = "This question was put to {to}, who skipped it and gave no answer."
 
 
 class Declined(NotAnswered):
@@ -273,8 +275,7 @@ class FileTooLarge(Refused):
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        size = f"{limit / (1 << 20):.4g} MiB" if limit >= 1 << 20 else f"{max(limit / 1024, 0.1):.3g} KiB"
-        super().__init__(f"The file is larger than {size}.")
+        super().__init__(f"The file is larger than {size(limit)}.")
 
 
 class FileType(Refused):

@@ -79,8 +79,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """One line of a user's inbox: a question that they may answer, and when it was asked, in Unix seconds."""
+    """One line of a user's inbox: a question that they may answer, where it was asked, and when (Unix seconds)."""
 
+    key: Key
     interrupt: Interrupt
     asked_at: float
 

@@ -13,6 +13,7 @@ from yourcall.asks import Ask, Check
 from yourcall.entries import Json
 from yourcall.errors import Fault, ProgrammingError, Rejected
 from yourcall.faults import is_id
+from yourcall.sizes import size
 from yourcall.texts import blank, storable_text
 
 LIMIT: Final = 16 << 10
@@ -83,7 +84,7 @@ def require_secret(text: Json) -> None:
     if blank(text):
         raise Rejected(faults=[Fault("", "Please fill this in.")])
     if len(text.encode()) > LIMIT:
-        raise Rejected(faults=[Fault("", f"At most {LIMIT >> 10} KiB.")])
+        raise Rejected(faults=[Fault("", f"At most {size(LIMIT)}.")])
 
 
 class SecretValue:

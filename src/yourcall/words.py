@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -50,11 +51,37 @@ def in_words(value: Any, titles: Mapping[str, str] | None = None) -> str:
             return in_words(value.value if isinstance(value.value, str) else title_of(value.name.lower()), titles)
         case str():
             return seen((titles or {}).get(value, value))
+        case date() | time():
+            return moment(value)
         case list() | tuple() | set() | frozenset():
             return _listed(value, titles)
     if has_fields(value):
         return "\n".join(_line(title, item) for _, title, item in fields_of(value)) or "—"
     return seen(str(value))
+
+
+_MONTHS: Final = "January February March April May June July August September October November December".split()
+
+
+def moment(value: date | time) -> str:
+    """A day, a time of day or both, to the second, with the zone if it has one: "1 March 2026, 18:30 UTC"."""
+    day = f"{value.day} {_MONTHS[value.month - 1]} {value.year}" if isinstance(value, date) else ""
+    if not isinstance(value, datetime | time):
+        return day
+    clock = f"{value:%H:%M:%S}".removesuffix(":00")
+    return ", ".join(filter(None, [day, f"{clock} {value.tzname() or ''}".rstrip()]))
+
+
+def format_of(value: Any) -> str | None:
+    """What JSON Schema calls this moment, if it is one: a page can say it in its user's language and zone."""
+    match value:
+        case datetime():
+            return "date-time"
+        case date():
+            return "date"
+        case time():
+            return "time"
+    return None
 
 
 def _listed(value: Any, titles: Mapping[str, str] | None) -> str:

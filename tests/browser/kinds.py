@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -86,6 +86,14 @@ def save_plan(ctx: Context, editable: bool) -> str:
 
 
 @tool
+def visit(ctx: Context, editable: bool) -> str:
+    """Book a visit, if the user wants that."""
+    at = datetime(2026, 3, 1, 18, 30, 0, 123456, UTC)
+    value = {"at": at, "day": date(2026, 3, 2), "opens": time(7, 15)}
+    return str(ctx.ask(Confirm("Book this visit?", value, editable=["day"] if editable else []))["day"])
+
+
+@tool
 def start(ctx: Context) -> str:
     """Start, if the user wants that."""
     ctx.ask(Confirm("Start the programme now?"))
@@ -119,7 +127,7 @@ async def look(ctx: Context) -> list[str]:
     return sorted([f"{file.name}: {len(await ctx.read(file))}" for file in await ctx.files()])
 
 
-TOOLS: Final = [join, sit, save_plan, start, measured, shown, look]
+TOOLS: Final = [join, sit, save_plan, visit, start, measured, shown, look]
 
 
 def scenes(reply: Callable[[Transcript], Said]) -> dict[str, list[Any]]:
@@ -130,6 +138,8 @@ def scenes(reply: Callable[[Transcript], Said]) -> dict[str, list[Any]]:
         "several seats": [[("sit", {"rows": 20, "multi": True})], reply],
         "plan": [[("save_plan", {"editable": False})], reply],
         "editable plan": [[("save_plan", {"editable": True})], reply],
+        "visit": [[("visit", {"editable": False})], reply],
+        "editable visit": [[("visit", {"editable": True})], reply],
         "start": [[("start", {})], reply],
         "measured": [[("measured", {})], reply],
         "shown": [[("shown", {})], reply],

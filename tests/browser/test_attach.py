@@ -14,6 +14,7 @@ from playwright.sync_api import FileChooser, Locator, Page, Route, expect
 from tests import hostile
 from tests.browser.stage import User, scrolls_sideways
 from tests.browser.test_access import violations
+from yourcall.sizes import size
 
 NewUser = Callable[..., User]
 
@@ -63,7 +64,7 @@ def test_a_message_takes_files_along(user: User, tmp_path: Path) -> None:
     """Sent ahead as they are chosen, named in the message, read by the tool; and shown with the message, also after a
     reload: a link that saves the file, and a small picture of an image."""
     add(composer(user), PHOTO, NOTES)
-    expect(chips(composer(user))).to_have_text(["me.png (1 kB)", "notes.txt (1 kB)"])
+    expect(chips(composer(user))).to_have_text([f"me.png ({size(len(hostile.image()))})", "notes.txt (10 B)"])
     user.say("look")
     user.reads(f'Noted: ["me.png: {len(hostile.image())}","notes.txt: 10"]')
     expect(chips(composer(user))).to_have_count(0)
@@ -71,7 +72,7 @@ def test_a_message_takes_files_along(user: User, tmp_path: Path) -> None:
     assert [message["text"], len(set(message["files"]))] == ["look", 2]
     for _ in ("as it came", "after a reload"):
         links = last(user).get_by_role("link")
-        expect(links).to_have_text(["me.png (1 kB)", "notes.txt (1 kB)"])
+        expect(links).to_have_text([f"me.png ({size(len(hostile.image()))})", "notes.txt (10 B)"])
         with user.page.expect_download() as download:
             links.last.click()
         download.value.save_as(tmp_path / "saved")
@@ -87,7 +88,7 @@ def test_files_may_say_it_all(user: User) -> None:
     add(composer(user), NOTES)
     user.composer.press("Enter")
     user.reads("You wrote: ")
-    expect(last(user).get_by_role("link")).to_have_text("notes.txt (1 kB)")
+    expect(last(user).get_by_role("link")).to_have_text("notes.txt (10 B)")
     expect(last(user).locator(".yc-text")).to_be_hidden()
     user.composer.press("Enter")
     expect(user.page.locator(".yc-user")).to_have_count(1)
@@ -125,7 +126,7 @@ def test_a_refusal_stands_on_its_file_and_holds_the_message_up(new_user: NewUser
     user.visit()
     add(composer(user), DRAWING, NOTES | {"buffer": bytes((10 << 20) + 1)}, PHOTO)
     refusals = chips(composer(user)).get_by_role("alert")
-    expect(refusals).to_have_text(["This file type is not allowed.", "This file is too large. At most 10 MB."])
+    expect(refusals).to_have_text(["This file type is not allowed.", "This file is too large. At most 10 MiB."])
     expect(chips(composer(user)).get_by_role("progressbar")).to_have_count(0)
     user.say("look")
     expect(user.page.get_by_role("status").filter(has_text="This file type is not allowed.")).to_be_visible()
@@ -154,11 +155,11 @@ def test_a_message_waits_for_its_files(user: User) -> None:
     add(composer(user), NOTES)
     expect(chips(composer(user)).get_by_role("progressbar", name="Sending")).to_be_visible()
     user.say("look")
-    expect(last(user)).to_have_text("Youlooknotes.txt (1 kB)")
+    expect(last(user)).to_have_text("Youlooknotes.txt (10 B)")
     assert user.sent("/messages") == []
     held[0].continue_()
     user.reads('Noted: ["notes.txt: 10"]')
-    expect(last(user).get_by_role("link")).to_have_text("notes.txt (1 kB)")
+    expect(last(user).get_by_role("link")).to_have_text("notes.txt (10 B)")
 
 
 def test_what_the_network_lost_is_sent_again(new_user: NewUser) -> None:
@@ -181,7 +182,7 @@ def test_files_are_dropped_and_pasted(user: User, how: str, place: str) -> None:
     """Anywhere on the chat, and where one writes."""
     expect(user.page.get_by_role("button", name=ADD)).to_be_visible()
     given(user.page.locator(place), how, "a.txt", "b.txt")
-    expect(chips(composer(user))).to_have_text(["a.txt (1 kB)", "b.txt (1 kB)"])
+    expect(chips(composer(user))).to_have_text(["a.txt (7 B)", "b.txt (7 B)"])
     user.say("look")
     user.reads('Noted: ["a.txt: 7","b.txt: 7"]')
 
@@ -213,7 +214,9 @@ def test_nothing_of_a_file_is_run(new_user: NewUser) -> None:
     user.page.get_by_role("button", name="Remove me.png").click()
     add(composer(user), PHOTO | {"name": "both.gif", "buffer": hostile.gif_script()})
     user.say("look")
-    expect(last(user).get_by_role("link")).to_have_text([f"{name} (1 kB)", "both.gif (1 kB)"])
+    expect(last(user).get_by_role("link")).to_have_text(
+        [f"{name} (10 B)", f"both.gif ({size(len(hostile.gif_script()))})"]
+    )
     expect(last(user).locator("img")).to_have_count(1)
     for link in last(user).get_by_role("link").all():
         with user.page.expect_download():  # also for who follows it without its `download`
@@ -254,7 +257,7 @@ def test_an_answer_takes_files_along(user: User) -> None:
     user.reads('Noted: ["80","notes.txt: 10","pasted.txt: 7","dropped.txt: 7"]')
     for _ in ("as it came", "after a reload"):
         expect(user.closed.get_by_role("list", name="Files").get_by_role("listitem")).to_have_text(
-            ["notes.txt (1 kB)", "pasted.txt (1 kB)", "dropped.txt (1 kB)"]
+            ["notes.txt (10 B)", "pasted.txt (7 B)", "dropped.txt (7 B)"]
         )
         user.page.reload()
 

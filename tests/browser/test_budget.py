@@ -8,8 +8,8 @@ from tests.browser.stage import ROOT
 
 CARDS = ROOT / "src" / "yourcall" / "cards"
 CHAT = {"chat.js", "client.js"}
-PAGES = {"chats.js", "inbox.js", "persist.js"}
-"""What a page needs around its cards: lists of chats and of questions, and to try again."""
+PAGES = {"chat-define.js", "chats.js", "inbox.js", "persist.js"}
+"""What a page needs around its cards: the script that names the chat, lists of chats and of questions, to try again."""
 FILES = {"attach.js", "attach.css"}
 """What adds files to messages and answers, with its look."""
 

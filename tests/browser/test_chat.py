@@ -469,9 +469,10 @@ def test_who_is_signed_out_is_told_and_comes_back(new_user: Callable[..., User],
 
 
 def test_a_page_s_own_headers_and_footers_are_not_the_chat_s(user: User) -> None:
-    """Pages that embed a chat give such elements a look: it does not reach into the chat."""
-    user.say("Hello")
-    user.reads("You wrote: Hello")
+    """Pages that embed a chat give such elements a look: it does not reach into the chat, nor into its cards."""
+    user.say("one question")
+    user.option("At lunch").click()
+    user.reads('Noted: ["At lunch"]')
     before = user.page.screenshot(animations="disabled", caret="hide")
     user.page.evaluate("""() => {
       const sheet = new CSSStyleSheet();

@@ -44,6 +44,7 @@ def test_a_colleague_answers(owner: User, colleague: User) -> None:
     card.get_by_role("checkbox", name="a, b").check()
     card.get_by_role("button", name="Send", exact=True).click()
     expect(card).to_have_attribute("data-ending", "answered")
+    expect(card.locator(".yc-chosen")).to_have_text(["At lunch (chosen)", "a, b (chosen)"])
     owner.reads('Noted: ["At lunch","a, b"]')
     expect(owner.closed).to_have_attribute("data-ending", "answered")
     expect(colleague.page.get_by_text(EMPTY)).to_be_visible()

@@ -27,7 +27,9 @@ def noted(user: User) -> Any:
 def filled(user: User) -> dict[str, Locator]:
     """A membership that the browser finds nothing wrong with; its fields by their labels."""
     field = {
-        name: user.card.get_by_label(name, exact=name not in ("Weight", "Favourite"))  # those are "optional", too
+        name: user.card.get_by_label(
+            name, exact=name not in ("Weight", "Favourite", "About you")
+        )  # those are "optional", too
         for name in ("Name", "Gym code", "About you", "Height in cm", "Weight", "Born", "First visit", "Favourite")
     }
     field["Name"].fill("Ada")
@@ -119,6 +121,32 @@ def test_a_half_filled_form_survives_a_reload(user: User) -> None:
     expect(user.card.get_by_role("checkbox", name="Thu")).to_be_checked()
     user.send()
     assert noted(user)["favourite"] == "Sat"
+
+
+def test_a_moment_is_told_as_it_was_entered(new_user: NewUser) -> None:
+    """In the user's own language and zone, with nothing that only machines write; empty text is told, too."""
+    user = new_user(locale="de-DE", timezone_id="Asia/Tokyo")
+    user.visit()
+    user.say("join")
+    field = filled(user)
+    field["First visit"].fill("2026-03-05T09:00")
+    user.send()
+    assert noted(user)["first_visit"].startswith("2026-03-05T00:00:00")
+    for _ in ("as it came", "after a reload"):
+        rows = user.closed.locator(".yc-pairs > div")
+        expect(rows.filter(has_text="First visit")).to_have_text("First visit05.03.2026, 09:00")
+        expect(rows.filter(has_text="Born")).to_have_text("Born10.12.1815")
+        expect(rows.filter(has_text="About you")).to_have_text("About you—")
+        user.page.reload()
+
+
+def test_a_text_that_is_empty_by_default_may_stay_so(user: User) -> None:
+    """Its field says it, as those without a default do; one with a default that can be seen needs no such word."""
+    user.say("join")
+    marks = user.card.locator(".yc-field:has(.yc-optional)")
+    expect(marks.get_by_role("textbox")).to_have_count(1)
+    expect(marks.filter(has_text="About you")).to_have_count(1)
+    expect(user.card.locator(".yc-field", has_text="First visit").locator(".yc-optional")).to_have_count(0)
 
 
 # --------------------------------------------------------------------------- choices
@@ -249,3 +277,58 @@ def test_P8_the_cards_fit_a_small_screen(new_user: NewUser, scene: str, scheme: 
     user.say(scene)
     user.card.wait_for()
     assert scrolls_sideways(user.page) == []
+
+
+@pytest.mark.parametrize("editable", [False, True])
+def test_a_consent_tells_moments_in_the_user_s_words(new_user: NewUser, editable: bool) -> None:
+    """Language and zone are the user's, before the yes and after it, and also of what was edited."""
+    user = new_user(locale="de-DE", timezone_id="Asia/Tokyo")
+    user.visit()
+    user.say("editable visit" if editable else "visit")
+    expect(user.card.locator("dd").first).to_have_text("02.03.2026, 03:30")
+    expect(user.card.locator("dd").last).to_have_text("07:15")
+    if editable:
+        user.card.get_by_label("Day").fill("2026-03-04")
+    user.card.get_by_role("button", name="Yes").click()
+    day = "04.03.2026 (Changed)" if editable else "02.03.2026"
+    expect(user.closed.locator("dd")).to_have_text(["02.03.2026, 03:30", day, "07:15"])
+
+
+# --------------------------------------------------------------------------- what was
+
+
+def test_on_a_phone_a_finished_card_is_one_line(new_user: NewUser) -> None:
+    """It names what was asked, and opens to all of it; where there is room it is open, and can be folded."""
+    for width, folded in ((360, True), (1100, False)):
+        user = new_user(viewport={"width": width, "height": 700})
+        user.visit()
+        user.say("few seats")
+        user.card.get_by_role("radio", name="2B").check()
+        user.send()
+        chosen = user.closed.locator(".yc-chosen")
+        expect(chosen).to_be_attached()
+        expect(chosen).to_be_visible(visible=not folded)
+        summary = user.closed.locator("summary")
+        if folded:
+            expect(summary).to_have_text("AnsweredWhich seat?")
+            box = user.closed.bounding_box()
+            assert box
+            assert box["height"] < 32
+        summary.focus()
+        user.page.keyboard.press("Enter")
+        expect(chosen).to_be_visible(visible=folded)
+        assert scrolls_sideways(user.page) == []
+
+
+def test_cards_on_a_page_of_one_s_own_keep_apart(user: User) -> None:
+    """Two closed cards below each other, outside any chat."""
+    gap = user.page.evaluate("""async () => {
+      const { h } = await import("/cards/dom.js");
+      const ours = { kind: "form", ask: {}, ending: { kind: "skipped" } };
+      const asked = { id: "1", message: "Why?", metadata: { yourcall: ours } };
+      const cards = [1, 2].map(() => Object.assign(document.createElement("yc-card"), { interrupt: asked }));
+      document.body.replaceChildren(h("div", {}, ...cards));
+      const [first, second] = cards.map((card) => card.getBoundingClientRect());
+      return second.top - first.bottom;
+    }""")
+    assert gap >= 12

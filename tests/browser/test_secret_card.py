@@ -33,7 +33,7 @@ def test_a_secret_is_entered_once_and_stays_nowhere(user: User) -> None:
     user.say("secret")
     expect(field(user)).to_have_attribute("type", "password")
     expect(field(user)).to_have_attribute("autocomplete", "off")
-    expect(user.card).to_contain_text("Asked by connect_hevy. It is kept sealed: the assistant never sees it.")
+    expect(user.card).to_contain_text("Asked by “Connect hevy”. It is kept sealed: the assistant never sees it.")
     expect(user.card).to_contain_text("under Settings → API")
     field(user).fill(CANARY)
     user.send()

@@ -9,6 +9,7 @@ from playwright.sync_api import FileChooser, Locator, expect
 
 from tests import hostile
 from tests.browser.stage import Server, User, scrolls_sideways
+from yourcall.sizes import size
 
 NewUser = Callable[..., User]
 PHOTO = {"name": "me at the gym.png", "mimeType": "image/png", "buffer": hostile.image()}
@@ -23,13 +24,13 @@ def test_a_photo_is_chosen_and_sent(user: User) -> None:
     name, also after a reload."""
     user.say("photo")
     expect(field(user)).to_have_attribute("accept", "image/png,image/jpeg,image/gif,image/webp")
-    expect(field(user)).to_have_accessible_description("Only your coach sees it. At most 1 MB.")
+    expect(field(user)).to_have_accessible_description("Only your coach sees it. At most 1 MiB.")
     field(user).set_input_files(PHOTO)  # type: ignore[arg-type]  # as it is documented
     user.send()
     user.reads(f"Noted: me at the gym.png, {len(hostile.image())} bytes")
-    expect(user.closed).to_contain_text("me at the gym.png (1 kB)")
+    expect(user.closed).to_contain_text(f"me at the gym.png ({size(len(hostile.image()))})")
     user.page.reload()
-    expect(user.closed).to_contain_text("me at the gym.png (1 kB)")
+    expect(user.closed).to_contain_text(f"me at the gym.png ({size(len(hostile.image()))})")
 
 
 def test_what_is_wrong_with_a_file_stands_on_its_field(new_user: NewUser) -> None:
@@ -40,7 +41,7 @@ def test_what_is_wrong_with_a_file_stands_on_its_field(new_user: NewUser) -> Non
     user.say("photo")
     for file, told in (
         (None, "Please fill this in."),
-        (PHOTO | {"buffer": bytes((1 << 20) + 1)}, "This file is too large. At most 1 MB."),
+        (PHOTO | {"buffer": bytes((1 << 20) + 1)}, "This file is too large. At most 1 MiB."),
         (PHOTO | {"buffer": hostile.HTML}, "This file type is not allowed."),
         (PHOTO | {"name": "my cat.png"}, "This is a cat."),
     ):
@@ -111,5 +112,5 @@ def test_it_fits_a_small_screen(new_user: NewUser, scheme: str, width: int) -> N
     assert scrolls_sideways(user.page) == []
     field(user).set_input_files(PHOTO | {"name": "w" * 110 + ".png"})  # type: ignore[arg-type]
     user.send()
-    expect(user.closed).to_contain_text("kB")
+    expect(user.closed).to_contain_text("wwww.png (")
     assert scrolls_sideways(user.page) == []

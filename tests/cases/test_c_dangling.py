@@ -206,7 +206,7 @@ async def _expire(scene: Scene, p: Process) -> None:
 
 
 WAYS: dict[str, tuple[Callable[[Scene, Process], Awaitable[object]], str]] = {
-    "skipped": (lambda scene, p: p.skip(), "The user skipped this question and chose none of its options."),
+    "skipped": (lambda scene, p: p.skip(), "The user skipped this question and gave no answer."),
     "declined": (_decline, "The user declined. It was not done."),
     "expired": (_expire, "The question expired before the user answered. No answer was given."),
     "superseded": (lambda scene, p: p.say("else"), "Not answered: the user wrote a message instead. It follows."),

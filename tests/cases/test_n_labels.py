@@ -154,7 +154,7 @@ async def test_N7_a_skip_of_any_other_ask_is_no_answer_either(tmp_path: Path, on
         await process.say()
         await process.skip()
         told = read(process)
-        assert told["error"] == "The user skipped this question and chose none of its options."
+        assert told["error"] == "The user skipped this question and gave no answer."
         for part in (words, "Do not ask this again"):
             assert part in told["instruction"]
 

@@ -479,7 +479,7 @@ async def test_an_inbox_is_what_is_open_and_one_s_own_or_put_to_one(store: Store
     assert await inbox("eve", "role:a", "role:b") == ["j3", "j2", "i2"]
     assert await inbox("eve") == []
     (first,) = await store.inbox("ada", ["role:a"], 1)
-    assert (first.asked_at, first.interrupt) == (3.0, interrupt("i3"))
+    assert (first.key, first.asked_at, first.interrupt) == (Key("ada", "c2"), 3.0, interrupt("i3"))
     assert await inbox("ada", "role:a", limit=1, before=(3.0, "i3")) == ["j2"]
     assert await inbox("ada", "role:a", before=(2.0, "j2")) == ["i1"]
     await store.delete(BOB)

@@ -110,9 +110,9 @@ async def test_what_a_provider_takes_goes_as_it_is(name: str) -> None:
     blocks = await sent(name, UserMessage("What do you see?", (PHOTO, PAPER, NOTES)), read=read)
     assert [block for block in blocks if "text" not in block] == [image(name), document(name)]
     assert words(blocks) == [
-        "[file me.png, image/png, 264 bytes]",
-        "[file plan.pdf, application/pdf, 1.2 kB]",
-        "[file notes.md, text/markdown, 15 bytes]\nDía 1: 5 × 5\n",
+        "[file me.png, image/png, 264 B]",
+        "[file plan.pdf, application/pdf, 1.2 KiB]",
+        "[file notes.md, text/markdown, 15 B]\nDía 1: 5 × 5\n",
         "What do you see?",
     ]
     assert sorted(asked) == ["notes", "paper", "photo"]
@@ -136,7 +136,7 @@ async def test_a_message_of_a_file_alone() -> None:
     _, read = reading()
     for text in ("", " \n"):
         blocks = await sent("anthropic", UserMessage(text, (PHOTO,)), read=read)
-        assert blocks == [{"type": "text", "text": "[file me.png, image/png, 264 bytes]"}, image("anthropic")]
+        assert blocks == [{"type": "text", "text": "[file me.png, image/png, 264 B]"}, image("anthropic")]
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai", "openai-responses"])
@@ -153,20 +153,20 @@ async def test_the_same_is_sent_again_with_the_steps_between(name: str) -> None:
 @pytest.mark.parametrize(
     ("file", "kept", "why"),
     [
-        (FILM, BYTES, "[file squat.mp4, video/mp4, 2.5 MB: not readable by this model]"),
-        (PHOTO, {}, "[file me.png, image/png, 264 bytes: not there any more]"),
-        (NOTES, {"notes": b"\xff\xfe"}, "[file notes.md, text/markdown, 15 bytes: not readable by this model]"),
+        (FILM, BYTES, "[file squat.mp4, video/mp4, 2.4 MiB: not readable by this model]"),
+        (PHOTO, {}, "[file me.png, image/png, 264 B: not there any more]"),
+        (NOTES, {"notes": b"\xff\xfe"}, "[file notes.md, text/markdown, 15 B: not readable by this model]"),
         (
             File("photo", "big.png", "image/png", files.IMAGE_BYTES + 1, ""), BYTES,
-            "[file big.png, image/png, 3.9 MB: too large to be sent]",
+            "[file big.png, image/png, 3.7 MiB: too large to be sent]",
         ),
         (
             File("notes", "log.txt", "text/plain", files.TEXT_BYTES + 1, ""), BYTES,
-            "[file log.txt, text/plain, 200.0 kB: too large to be sent]",
+            "[file log.txt, text/plain, 195.3 KiB: too large to be sent]",
         ),
         (
             File("paper", "book.pdf", "application/pdf", files.REQUEST_BYTES + 1, ""), BYTES,
-            "[file book.pdf, application/pdf, 14.0 MB: too large to be sent]",
+            "[file book.pdf, application/pdf, 13.4 MiB: too large to be sent]",
         ),
     ],
     ids=["a type that it does not take", "gone", "no text", "a large image", "a long text", "a large document"],
@@ -190,9 +190,9 @@ async def test_all_files_of_a_request_have_a_bound_together() -> None:
     asked, read = reading({paper.id: PDF for paper in papers})
     blocks = await sent("anthropic", *(UserMessage("", (paper,)) for paper in papers), read=read)
     assert words(blocks) == [
-        "[file 0.pdf, application/pdf, 7.0 MB: too large to be sent]",
-        "[file 1.pdf, application/pdf, 7.0 MB]",
-        "[file 2.pdf, application/pdf, 7.0 MB]",
+        "[file 0.pdf, application/pdf, 6.7 MiB: too large to be sent]",
+        "[file 1.pdf, application/pdf, 6.7 MiB]",
+        "[file 2.pdf, application/pdf, 6.7 MiB]",
     ]
     assert sorted(asked) == ["1", "2"]
 

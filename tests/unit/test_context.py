@@ -284,7 +284,7 @@ PROCEED = "Use your best judgment and go on. Do not ask this again."
 UNCAUGHT = {
     "skipped": {
         "ok": False,
-        "error": "The user skipped this question and chose none of its options.",
+        "error": "The user skipped this question and gave no answer.",
         "note": "later",
         "instruction": PROCEED,
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -69,6 +70,22 @@ async def test_who_was_asked_sees_the_question_alone(users: dict[str, User]) -> 
     for path in (f"/conversations/{conversation}", f"/conversations/{conversation}/events"):
         assert (await users["ruth"].get(path)).status_code == 404
     assert (await users["ruth"].get("/conversations")).json()["conversations"] == []
+
+
+async def test_a_line_says_when_it_was_asked_and_whose_it_is(users: dict[str, User]) -> None:
+    """One's own question names its conversation; one that somebody else asks does not."""
+    await asked(users["ada"])
+    (put,) = (await inbox(users["ruth"]))["interrupts"]
+    theirs = put["metadata"]["yourcall"]
+    assert theirs["conversation"] is None
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(theirs["askedAt"])) < timedelta(minutes=10)
+    async with serve(engine_of([[("pick", {})], "Done."])) as served:
+        bob = await served.user("bob")
+        conversation = await bob.create()
+        await bob.say(conversation, "Hello")
+        await bob.settled(conversation)
+        (own,) = (await inbox(bob))["interrupts"]
+        assert own["metadata"]["yourcall"]["conversation"] == conversation
 
 
 async def test_an_answer_from_the_inbox_goes_on_in_the_owner_s_conversation(users: dict[str, User]) -> None:

@@ -10,10 +10,10 @@
 /** @import { Ending, Fault, Interrupt, Kind } from "./wire.d.ts" */
 import { attach, attached, idsOf } from "./attach.js";
 import { Problem } from "./client.js";
-import { composing, h, uid } from "./dom.js";
+import { composing, h, uid, when } from "./dom.js";
 import { strings } from "./strings.js";
 
-/** How long a new card takes no input: the second half of a double click belongs to what was there before. */
+/** So long a new card takes no input: the second half of a double click belongs to what was there before. */
 const FRESH_MS = 500;
 
 export class YcCard extends HTMLElement {
@@ -41,7 +41,7 @@ export class YcCard extends HTMLElement {
     // what is closed stays closed, whatever an older reading says
     if (!next || (before?.id === next.id && (isOpen(next) || alike(before, next)))) return;
     this.#interrupt = next;
-    this.#elsewhere ||= this.#fields?.disabled === false; // a closing that no request of this card was about
+    this.#elsewhere ||= this.#fields?.disabled === false; // not by this card
     if (isOpen(next)) this.#drawOpen(next);
     else this.#drawClosed(next);
   }
@@ -68,7 +68,7 @@ export class YcCard extends HTMLElement {
     this.interrupt = { ...interrupt, metadata: { yourcall: { ...interrupt.metadata.yourcall, ending } } };
   }
 
-  /** The server is there: what was said of its absence no longer holds. */
+  /** The server is there again. */
   reached() {
     if (this.#alert.textContent === strings.unreachable) this.#alert.textContent = "";
   }
@@ -106,7 +106,7 @@ export class YcCard extends HTMLElement {
   #drawWaiting(interrupt) {
     const heading = h("p", { class: "yc-eyebrow", id: uid() }, strings.elsewhere, until(interrupt.expiresAt));
     const asked = h("p", { class: "yc-prompt", dir: "auto" }, this.label);
-    this.replaceChildren(h("section", { "aria-labelledby": heading.id }, heading, asked));
+    this.replaceChildren(h("div", { class: "yc-was", role: "group", "aria-labelledby": heading.id }, heading, asked));
   }
 
   /** @param {Interrupt} interrupt */
@@ -114,15 +114,16 @@ export class YcCard extends HTMLElement {
     const { kind, note, files } = /** @type {Ending} */ (interrupt.metadata.yourcall.ending);
     const answered = kind === "answered";
     drafts.forget(interrupt.id);
-    const heading = h("p", { class: "yc-eyebrow", id: uid() }, answered ? strings.answered : strings.closed);
-    this.replaceChildren(h("section", { "aria-labelledby": heading.id },
-      heading,
+    const heading = h("summary", { class: "yc-eyebrow" }, answered ? strings.answered : strings.closed,
+      h("span", { class: "yc-gist", dir: "auto" }, this.label));
+    const open = !matchMedia("(max-width: 30rem)").matches; // else one quiet line
+    this.replaceChildren(h("details", { class: "yc-was", open }, heading, h("div", {},
       makeKind(interrupt),
       files && attached(h("div"), files),
       note && h("p", { class: "yc-said", dir: "auto" }, note),
       !answered && h("p", { class: "yc-aside" }, strings.endings[kind] ?? kind),
       answered && this.#elsewhere && !this.#kind?.outside && h("p", { class: "yc-aside" }, strings.answeredElsewhere),
-    ));
+    )));
     this.dataset.ending = kind;
     this.#kind = this.#fields = undefined;
   }
@@ -168,13 +169,13 @@ export class YcCard extends HTMLElement {
 
   /** @param {unknown} error */
   #refused(error) {
-    if (this.#interrupt && !this.open) { // the news of another answer was faster than the refusal of this one
+    if (this.#interrupt && !this.open) { // the news was faster than the refusal
       this.#elsewhere = true;
       return this.#drawClosed(this.#interrupt);
     }
     if (!(error instanceof Problem)) return this.#mark([{ pointer: "", detail: strings.unreachable }]);
     this.#mark(error.errors.length ? error.errors : [{ pointer: "", detail: error.message }]);
-    if ([404, 409, 410, 412].includes(error.status)) this.#tell("yc-outdated"); // the page must look what became of it
+    if ([404, 409, 410, 412].includes(error.status)) this.#tell("yc-outdated");
   }
 
   /** @param {string} type */
@@ -223,11 +224,7 @@ function makeKind(interrupt) {
 
 /** @param {string | null | undefined} moment */
 function until(moment) {
-  const date = new Date(moment ?? "");
-  if (isNaN(date.valueOf())) return null;
-  const near = date.valueOf() - Date.now() < 20 * 3_600_000;
-  const text = date.toLocaleString([], { dateStyle: near ? undefined : "medium", timeStyle: "short" });
-  return h("time", { datetime: moment }, `${strings.expires} ${text}`);
+  return moment && h("time", { datetime: moment }, `${strings.expires} ${when(moment)}`);
 }
 
 /** @param {Element} field */
@@ -267,7 +264,7 @@ function describe(control, id = "", add = false) {
   else control.removeAttribute("aria-describedby");
 }
 
-/** What is typed into an open card survives a reload of this tab: the same question draws the same controls. */
+/** What is typed survives a reload of this tab: the same question draws the same controls. */
 const drafts = {
   /** @param {HTMLFormElement} form */
   controls(form) {

@@ -5,7 +5,7 @@
 
 /** @import { Client } from "./client.js" */
 /** @import { Listed } from "./wire.d.ts" */
-import { h } from "./dom.js";
+import { h, when } from "./dom.js";
 import { strings } from "./strings.js";
 
 export class YcChats extends HTMLElement {
@@ -47,8 +47,7 @@ export class YcChats extends HTMLElement {
 
 /** @param {Listed} listed */
 function line({ id, opening, phase, updatedAt }) {
-  const when = new Date(updatedAt).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   return h("li", {}, h("a", { href: `#${id}`, "aria-current": location.hash === `#${id}` && "page" },
     h("span", { dir: "auto" }, opening || id),
-    h("time", { datetime: updatedAt }, phase === "waiting" ? strings.waits : when)));
+    h("time", { datetime: updatedAt }, phase === "waiting" ? strings.waits : when(updatedAt))));
 }

@@ -9,18 +9,13 @@ const MANY = 10;
 
 /** @implements {KindMembers} */
 export class YcChoose extends HTMLElement {
-  /** @type {Interrupt | undefined} */
-  #interrupt;
+  #multi = false;
   /** @type {HTMLInputElement[]} */
   #ticks = [];
 
-  get interrupt() {
-    return /** @type {Interrupt} */ (this.#interrupt);
-  }
-
-  set interrupt(interrupt) {
-    this.#interrupt = interrupt;
-    const { ask, ending } = interrupt.metadata.yourcall;
+  /** @param {Interrupt} interrupt */
+  set interrupt({ metadata: { yourcall: { ask, ending } } }) {
+    this.#multi = ask.multi;
     /** @type {string[]} */
     const options = ask.options;
     const title = h("span", { class: "yc-prompt", dir: "auto" }, ask.title);
@@ -40,7 +35,7 @@ export class YcChoose extends HTMLElement {
 
   get answer() {
     const chosen = this.#ticks.filter(({ checked }) => checked).map(({ value }) => value);
-    return { choice: this.interrupt.metadata.yourcall.ask.multi ? chosen : chosen[0] };
+    return { choice: this.#multi ? chosen : chosen[0] };
   }
 
   get faults() {

@@ -10,32 +10,25 @@ import { faultsIn, fieldsOf, pairs, words } from "./form.js";
 import { focusInside } from "./questions.js";
 import { strings } from "./strings.js";
 
-/** @typedef {{ title: string, text: string, name?: string }} Row */
+/** @typedef {Record<string, any>} Row */
 
 /** @implements {KindMembers} */
 export class YcConfirm extends HTMLElement {
-  /** @type {Interrupt | undefined} */
-  #interrupt;
   /** @type {Field[]} */
   #fields = [];
   /** What the fields held at first, as JSON. @type {string[]} */
   #before = [];
   #approved = false;
 
-  get interrupt() {
-    return /** @type {Interrupt} */ (this.#interrupt);
-  }
-
-  set interrupt(interrupt) {
-    this.#interrupt = interrupt;
-    const { ask, ending } = interrupt.metadata.yourcall;
+  /** @param {Interrupt} interrupt */
+  set interrupt({ metadata: { yourcall: { ask, ending } } }) {
     /** @type {Row[]} */
     const shown = ask.shown;
     this.replaceChildren(h("p", { class: "yc-prompt", dir: "auto" }, ask.title));
     if (ending) {
       const edits = ending.answer?.edits ?? {};
-      this.append(...inWords(shown.map(({ name = "", title, text }) =>
-        ({ title, text: name in edits ? `${words(edits[name], ask.fields[name])} (${strings.edited})` : text }))));
+      this.append(...inWords(shown.map((row) => (row.name ?? "") in edits
+        ? { title: row.title, text: `${words(edits[row.name], ask.fields[row.name])} (${strings.edited})` } : row)));
       if (ending.answer) this.append(h("p", { class: "yc-aside" }, strings.approved));
       return;
     }
@@ -74,5 +67,8 @@ export class YcConfirm extends HTMLElement {
 
 /** The value itself, or its fields. @param {Row[]} rows @returns {HTMLElement[]} */
 const inWords = ([first, ...rest]) => !first ? [] : first.title
-  ? [pairs([first, ...rest].map(({ title, text }) => [title, text]))]
-  : [h("p", { class: "yc-text", dir: "auto" }, first.text), ...inWords(rest)];
+  ? [pairs([first, ...rest].map((row) => [row.title, said(row)]))]
+  : [h("p", { class: "yc-text", dir: "auto" }, said(first)), ...inWords(rest)];
+
+/** @param {Row} row */
+const said = (row) => words(row.value ?? row.text, row);

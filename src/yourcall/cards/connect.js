@@ -8,20 +8,15 @@ import { strings } from "./strings.js";
 /** @implements {KindMembers} */
 export class YcConnect extends HTMLElement {
   answer = undefined; // comes by another way
-  /** @type {Interrupt | undefined} */
-  #interrupt;
+  #id = "";
   #status = h("p", { class: "yc-aside", role: "status" });
   #link = h("a", {
     class: "yc-primary", target: "_blank", rel: "noopener", click: () => (this.#status.textContent = strings.away),
   }, strings.connect);
 
-  get interrupt() {
-    return /** @type {Interrupt} */ (this.#interrupt);
-  }
-
-  set interrupt(interrupt) {
-    this.#interrupt = interrupt;
-    const { ask, ending } = interrupt.metadata.yourcall;
+  /** @param {Interrupt} interrupt */
+  set interrupt({ id, metadata: { yourcall: { ask, ending } } }) {
+    this.#id = id;
     this.replaceChildren(h("p", { class: "yc-prompt", dir: "auto" }, ask.title));
     if (ending) this.append(h("p", { class: "yc-aside", dir: "auto" }, ending.answer?.label));
     else this.append(this.#status, h("div", { class: "yc-actions", "data-actions": true }, this.#link));
@@ -29,6 +24,6 @@ export class YcConnect extends HTMLElement {
 
   connectedCallback() {
     const card = /** @type {YcCard | null} */ (this.closest("yc-card"));
-    this.#link.href = `${card?.client?.base ?? "."}/connect/${this.interrupt.id}`;
+    this.#link.href = `${card?.client?.base ?? "."}/connect/${this.#id}`;
   }
 }

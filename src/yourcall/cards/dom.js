@@ -1,6 +1,6 @@
 /**
- * The only way in which the cards make elements. Text becomes text nodes and never markup, so whatever a model
- * writes stays inert; attributes take values of ours, never of the model.
+ * The only way in which the cards make elements: text becomes text nodes, so whatever a model writes stays inert;
+ * attributes are never the model's.
  */
 
 /**
@@ -24,7 +24,7 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-/** An id that nothing else has, here or elsewhere: 128 random bits. On plain http there is no `crypto.randomUUID`. */
+/** 128 random bits: on plain http there is no `crypto.randomUUID`. */
 export const uid = () => `yc-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
 
 /** A tool's name as people write it. */
@@ -35,3 +35,13 @@ export const titled = (name = "") => name.replaceAll("_", " ").replace(/^./, (fi
  * the composition before the key event and leaves only the 229. @param {KeyboardEvent} event
  */
 export const composing = (event) => event.isComposing || event.keyCode === 229;
+
+/**
+ * A moment in the user's own words and time, `undefined` if it is none.
+ *
+ * @param {string} moment @param {Intl.DateTimeFormatOptions} [style]
+ */
+export function when(moment, style = { dateStyle: "medium", timeStyle: "short" }) {
+  const date = new Date(moment);
+  return isNaN(date.valueOf()) ? undefined : date.toLocaleString([], style);
+}

@@ -5,7 +5,7 @@
  */
 
 /** @import { Fault, Interrupt, KindMembers } from "./wire.d.ts" */
-import { h, uid } from "./dom.js";
+import { h, uid, when } from "./dom.js";
 import { strings } from "./strings.js";
 
 /**
@@ -24,17 +24,11 @@ const BROKEN = Symbol("text that is no JSON");
 
 /** @implements {KindMembers} */
 export class YcForm extends HTMLElement {
-  /** @type {Interrupt | undefined} */
-  #interrupt;
   /** @type {Field[]} */
   #fields = [];
 
-  get interrupt() {
-    return /** @type {Interrupt} */ (this.#interrupt);
-  }
-
+  /** @param {Interrupt} interrupt */
   set interrupt(interrupt) {
-    this.#interrupt = interrupt;
     const { ask, ending } = interrupt.metadata.yourcall;
     const fields = properties(interrupt.responseSchema ?? {});
     const title = ask?.title || interrupt.message || ask?.name;
@@ -221,7 +215,7 @@ const label = (title) => h("span", { class: "yc-label", dir: "auto" }, title);
 /** The label, and whether it may stay empty; what has a default does not look empty. @param {Schema} schema */
 const labelled = (name = "", schema, required = false) => [
   label(schema.title ?? name),
-  !required && (schema.default ?? null) === null && h("span", { class: "yc-optional" }, strings.optional),
+  !required && (schema.default ?? "") === "" && h("span", { class: "yc-optional" }, strings.optional),
 ];
 
 /**
@@ -263,7 +257,7 @@ function amiss({ minItems = 0, maxItems = Infinity }, required, value) {
 
 // --------------------------------------------------------------------------- what was
 
-/** JSON that has no schema, such as a raw interrupt's reason, as text for people. @param {any} reason */
+/** JSON without a schema, such as a raw interrupt's reason. @param {any} reason */
 function explained(reason) {
   if (reason === null || reason === undefined) return [];
   if (typeof reason !== "object") return [h("p", { class: "yc-text", dir: "auto" }, String(reason))];
@@ -288,12 +282,20 @@ function answered(fields, answer) {
 export const pairs = (rows) => h("dl", { class: "yc-pairs" }, ...rows.map(([name, value]) =>
   h("div", {}, h("dt", { dir: "auto" }, name), h("dd", { dir: "auto" }, value))));
 
-/** @param {any} value @param {Schema} schema @returns {string} */
-export function words(value, schema) {
+/** @param {any} value @param {Schema} raw @returns {string} */
+export function words(value, raw) {
+  const schema = plain(raw, raw);
   if (Array.isArray(value)) return value.map((one) => words(one, schema.items ?? {})).join(", ");
-  if (value === undefined || value === null) return strings.none;
+  if ((value ?? "") === "") return strings.none;
   if (typeof value === "boolean") return value ? strings.yes : strings.no;
-  return choices(schema)?.find((choice) => choice.value === value)?.title ?? shown(value);
+  return choices(schema)?.find((choice) => choice.value === value)?.title ?? moment(value, schema.format) ?? shown(value);
+}
+
+/** As it was entered. @param {any} value @param {string} format */
+function moment(value, format) {
+  if (format === "date") return when(`${value}T00:00`, { dateStyle: "medium" });
+  if (format === "time") return when(`2000-01-01T${value}`, { timeStyle: "short" });
+  return format === "date-time" ? when(value) : undefined;
 }
 
 /** @param {any} value @returns {string} */

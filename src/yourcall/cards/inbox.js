@@ -20,6 +20,7 @@ export class YcInbox extends HTMLElement {
     this.client ??= new Client(this.getAttribute("base") ?? ".");
     this.append(this.#status);
     this.addEventListener("yc-outdated", this.#look);
+    this.addEventListener("yc-closed", (event) => this.#settle(/** @type {CustomEvent} */ (event).detail.id));
     addEventListener("visibilitychange", this.#look);
     this.#timer = setInterval(this.#look, 3_000);
     void this.#look();

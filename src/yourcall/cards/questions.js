@@ -25,19 +25,12 @@ const MAX = 10_000; // characters that the server takes as words of one's own
 
 /** @implements {KindMembers} */
 export class YcQuestions extends HTMLElement {
-  /** @type {Interrupt | undefined} */
-  #interrupt;
   /** @type {Field[]} */
   #fields = [];
   #oneClick = false;
 
-  get interrupt() {
-    return /** @type {Interrupt} */ (this.#interrupt);
-  }
-
-  set interrupt(interrupt) {
-    this.#interrupt = interrupt;
-    const { ask, ending } = interrupt.metadata.yourcall;
+  /** @param {Interrupt} interrupt */
+  set interrupt({ metadata: { yourcall: { ask, ending } } }) {
     /** @type {Question[]} */
     const questions = (ask.questions ?? ask.reason.questions).map(normal);
     if (ending) {
@@ -100,7 +93,7 @@ export class YcQuestions extends HTMLElement {
   #button(option, field) {
     const button = h("button", { type: "button", class: "yc-option" }, ...offered(option));
     button.addEventListener("click", (event) => {
-      if (event.detail > 1) return; // the second half of a double click was meant for something else
+      if (event.detail > 1) return; // half a double click
       this.querySelector(".yc-picked")?.classList.remove("yc-picked");
       button.classList.add("yc-picked");
       const detail = { answers: [{ ...answerOf(field), selected: [option.label] }] };

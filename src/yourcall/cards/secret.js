@@ -4,7 +4,7 @@
  */
 
 /** @import { Interrupt, KindMembers } from "./wire.d.ts" */
-import { h, uid } from "./dom.js";
+import { h, titled, uid } from "./dom.js";
 import { strings } from "./strings.js";
 
 /** @implements {KindMembers} */
@@ -15,7 +15,7 @@ export class YcSecret extends HTMLElement {
   /** @param {Interrupt} interrupt */
   set interrupt({ metadata: { yourcall: { ask, tool, ending } } }) {
     const title = h("span", { class: "yc-prompt", dir: "auto" }, ask.title);
-    const asker = tool ? `${strings.askedBy} ${tool}. ` : "";
+    const asker = tool ? `${strings.askedBy} “${titled(tool)}”. ` : "";
     const sealed = ending?.kind === "answered" ? h("p", { class: "yc-aside" }, strings.sealed) : "";
     if (ending) this.append(title, sealed);
     else this.append(h("div", { class: "yc-field", "data-pointer": "" },

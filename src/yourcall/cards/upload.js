@@ -46,5 +46,6 @@ export class YcUpload extends HTMLElement {
   }
 }
 
-export const size = (bytes = 0) =>
-  bytes < 1e6 ? `${Math.ceil(bytes / 1024)} kB` : `${+(bytes / 1048576).toFixed(1)} MB`;
+/** As the server says it, too. */
+export const size = (bytes = 0) => bytes < 1024 ? `${bytes} B`
+  : bytes < 1048576 ? `${+(bytes / 1024).toFixed(1)} KiB` : `${+(bytes / 1048576).toFixed(1)} MiB`;

@@ -9,21 +9,16 @@ import { strings } from "./strings.js";
 export class YcVisit extends HTMLElement {
   answer = undefined;
   outside = true;
-  /** @type {Interrupt | undefined} */
-  #interrupt;
+  #id = "";
   #status = h("p", { class: "yc-aside", role: "status" });
   #link = h("a", {
     class: "yc-primary", target: "_blank", rel: "noopener noreferrer", dir: "auto",
     click: () => (this.#status.textContent = strings.away),
   });
 
-  get interrupt() {
-    return /** @type {Interrupt} */ (this.#interrupt);
-  }
-
-  set interrupt(interrupt) {
-    this.#interrupt = interrupt;
-    const { ask, ending } = interrupt.metadata.yourcall;
+  /** @param {Interrupt} interrupt */
+  set interrupt({ id, metadata: { yourcall: { ask, ending } } }) {
+    this.#id = id;
     this.#link.textContent = `${strings.open} ${ask.host}`; // where it leads is read before it is followed
     this.replaceChildren(h("p", { class: "yc-prompt", dir: "auto" }, ask.title));
     if (!ending) this.append(this.#status, h("div", { class: "yc-actions", "data-actions": true }, this.#link));
@@ -31,6 +26,6 @@ export class YcVisit extends HTMLElement {
 
   connectedCallback() {
     const card = /** @type {YcCard | null} */ (this.closest("yc-card"));
-    this.#link.href = `${card?.client?.base ?? "."}/interrupts/${this.interrupt.id}/visit`;
+    this.#link.href = `${card?.client?.base ?? "."}/interrupts/${this.#id}/visit`;
   }
 }

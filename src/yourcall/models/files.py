@@ -16,6 +16,7 @@ from yourcall.entries import File
 from yourcall.errors import FileGone
 from yourcall.log import UserMessage
 from yourcall.ports import ModelRequest
+from yourcall.sizes import size
 
 TEXTS: Final = frozenset({"application/json", "application/xml", "application/yaml"})
 """Media types that are text, beside `text/*`."""
@@ -58,8 +59,4 @@ async def _shown(file: File, request: ModelRequest, takes: Collection[str], left
 
 
 def _line(file: File, why: str = "") -> str:
-    return f"[file {file.name}, {file.type}, {_size(file.size)}{why and ': '}{why}]"
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB" if size >= 1e3 else f"{size} bytes"
+    return f"[file {file.name}, {file.type}, {size(file.size)}{why and ': '}{why}]"

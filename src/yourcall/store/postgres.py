@@ -63,7 +63,7 @@ WHERE i.id = %s AND (c.owner = %s OR i.addressee = ANY (%s))
 """
 # Of each name no more is read than is shown, however many questions are open.
 _INBOX: Final = """
-SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
+SELECT c.owner, c.id, i.asked_at, a.seq, a.at, a.kind, a.body FROM (
     (SELECT id, conversation, asked, asked_at FROM interrupt
     WHERE ended IS NULL AND addressee IS NULL AND owner = %(owner)s AND (asked_at, id) < (%(moment)s, %(last)s)
     ORDER BY asked_at DESC, id DESC LIMIT %(limit)s)
@@ -73,7 +73,8 @@ SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
         WHERE ended IS NULL AND addressee IS NOT NULL AND addressee = named.name COLLATE "C" AND owner <> %(owner)s
             AND (asked_at, id) < (%(moment)s, %(last)s)
         ORDER BY asked_at DESC, id DESC LIMIT %(limit)s) put
-) i JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
+) i JOIN conversation c ON c.key = i.conversation
+JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 ORDER BY i.asked_at DESC, i.id DESC LIMIT %(limit)s
 """
 _REPEATED: Final = """

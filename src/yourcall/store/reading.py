@@ -28,9 +28,9 @@ def found(row: Sequence[Any]) -> Found:
 
 
 def inbox(rows: Iterable[Sequence[Any]]) -> list[Open]:
-    """Open questions: when each was asked, and the columns of its entry."""
-    asked = [(asked_at, load(*stored).body) for asked_at, *stored in rows]
-    return [Open(body.interrupt, asked_at) for asked_at, body in asked if isinstance(body, Asked)]
+    """Open questions: the owner and the conversation of each, when it was asked, and the columns of its entry."""
+    asked = [(Key(owner, id), asked_at, load(*stored).body) for owner, id, asked_at, *stored in rows]
+    return [Open(key, body.interrupt, asked_at) for key, asked_at, body in asked if isinstance(body, Asked)]
 
 
 def sealed(row: Sequence[Any]) -> Sealed:

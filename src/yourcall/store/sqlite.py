@@ -44,7 +44,7 @@ WHERE i.id = ? AND (c.owner = ? OR i.addressee IN ({names}))
 """
 # Of each name no more is read than is shown, however many questions are open.
 _INBOX: Final = """
-SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
+SELECT c.owner, c.id, i.asked_at, a.seq, a.at, a.kind, a.body FROM (
     SELECT * FROM (
         SELECT id, conversation, asked, asked_at FROM interrupt
         WHERE ended IS NULL AND addressee IS NULL AND owner = ?1 AND (asked_at, id) < (?3, ?4)
@@ -55,7 +55,8 @@ SELECT i.asked_at, a.seq, a.at, a.kind, a.body FROM (
         SELECT id FROM interrupt
         WHERE ended IS NULL AND addressee = named.name AND owner <> ?1 AND (asked_at, id) < (?3, ?4)
         ORDER BY asked_at DESC, id DESC LIMIT ?5)
-) i JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
+) i JOIN conversation c ON c.key = i.conversation
+JOIN entry a ON a.conversation = i.conversation AND a.seq = i.asked
 ORDER BY i.asked_at DESC, i.id DESC LIMIT ?5
 """
 _REPEATED: Final = """

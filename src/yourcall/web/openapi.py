@@ -41,7 +41,8 @@ _TEXTS: Final = {"type": "array", "items": _TEXT}
 _AGENT: Final = _object("name standIn suggestions", name=_TEXT, standIn=_NULL_TEXT, suggestions=_TEXTS)
 _INTERRUPT: Final = {
     "type": "object",
-    "description": "An AG-UI interrupt; ours is under metadata.yourcall: kind, ask, digest, tool, to, ending.",
+    "description": "An AG-UI interrupt; ours is under metadata.yourcall: kind, ask, digest, tool, to, ending, and "
+    "where questions are listed askedAt and conversation, which is null if somebody else asks.",
 }
 _STREAM: Final = {
     "description": "AG-UI events; the last is RUN_FINISHED or RUN_ERROR, else the stream was cut.",

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from yourcall import agui
 from yourcall.entries import Json
 from yourcall.errors import Busy, Fault, Refused, Rejected, TooManyAttempts
+from yourcall.sizes import size
 
 log = logging.getLogger("yourcall")
 
@@ -83,8 +84,8 @@ class TooLarge(Refused):
     slug, status = "too-large", 413
 
     def __init__(self, limit: int) -> None:
-        what, size = ("answer", f"{limit >> 10} KiB") if limit < 1 << 20 else ("request", f"{limit >> 20} MiB")
-        super().__init__(f"The {what} is larger than {size}.")
+        what = "answer" if limit < 1 << 20 else "request"
+        super().__init__(f"The {what} is larger than {size(limit)}.")
 
 
 class MalformedJson(Refused):
