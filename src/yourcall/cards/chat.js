@@ -299,12 +299,12 @@ export class YcChat extends HTMLElement {
     return [.../** @type {NodeListOf<YcCard>} */ (this.#list.querySelectorAll("yc-card"))];
   }
 
-  /** A card that closes under the focus hands it back. @param {YcCard} card @param {() => void} change */
+  /** A card that closes hands the focus back. @param {YcCard} card @param {() => void} change */
   #change(card, change) {
     const focused = card.contains(document.activeElement);
     change();
     if (focused && !card.open) this.#focus();
-    if (this.#atEnd) this.#toEnd(); // where a shorter page moves, it was not the user who scrolled
+    if (this.#atEnd) this.#toEnd(); // a shorter page moves by itself
   }
 
   #recorded(id = "") {
@@ -334,7 +334,7 @@ export class YcChat extends HTMLElement {
       node.hidden = own.length > 0 && !working;
       busy ||= working;
     }
-    // what others are asked can be called off, but not skipped
+    // what others are asked can be called off
     this.#stop.hidden = !running && !cards.some((card) => card.open && !card.querySelector("form"));
     this.#thinking.hidden = !running || busy;
     if (running) this.#failure.replaceChildren();
