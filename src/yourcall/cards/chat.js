@@ -288,7 +288,7 @@ export class YcChat extends HTMLElement {
   /** @param {Interrupt} interrupt */
   #card(interrupt) {
     const others = this.#cards.filter((card) => card.call === interrupt.toolCallId);
-    const after = others.pop() ?? this.#drawn.get(`t${interrupt.toolCallId}`); // in the order of the calls
+    const after = others.pop() ?? this.#drawn.get(`t${interrupt.toolCallId}`); // in order
     const make = () => Object.assign(document.createElement("yc-card"), { client: this.client });
     const card = /** @type {YcCard} */ (this.#node(`c${interrupt.id}`, make, after));
     this.#change(card, () => (card.interrupt = interrupt));
@@ -328,7 +328,7 @@ export class YcChat extends HTMLElement {
     let busy = this.#drawn.has(this.#writing);
     for (const [key, node] of this.#drawn) {
       if (key[0] !== "t") continue;
-      // a card tells more than its tool's name, unless the tool works on
+      // a card tells more than its tool's name
       const own = cards.filter(({ call }) => `t${call}` === key);
       const working = node.dataset.status === undefined && !own.some((card) => card.open);
       node.hidden = own.length > 0 && !working;
