@@ -334,11 +334,11 @@ export class YcChat extends HTMLElement {
       node.hidden = own.length > 0 && !working;
       busy ||= working;
     }
-    // what others are asked can be called off
-    this.#stop.hidden = !running && !cards.some((card) => card.open && !card.querySelector("form"));
+    const others = cards.some((card) => card.open && !card.querySelector("form"));
+    this.#stop.hidden = !running && !others;
     this.#thinking.hidden = !running || busy;
     if (running) this.#failure.replaceChildren();
-    this.#input.placeholder = cards.some((card) => card.open) ? strings.instead : strings.placeholder;
+    this.#input.placeholder = !others && cards.some((card) => card.open) ? strings.instead : strings.placeholder;
     this.toggleAttribute("data-empty", this.#drawn.size === 0);
   }
 
