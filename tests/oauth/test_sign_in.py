@@ -228,10 +228,11 @@ async def state_of_another_conversation(scene: Scene) -> None:
 
 
 async def state_of_a_deleted_conversation(scene: Scene) -> None:
-    """It went with its conversation; a new one of the same name asks a question of the same id, and is another."""
+    """It went with its conversation; a new one of the same name, with calls of the same ids, asks another question."""
     url = await scene.desk.come_back(scene.ada, scene.interrupt)
     await scene.ada.client.delete("/conversations/c")
-    await scene.desk.asked(scene.ada.client)
+    before, scene.interrupt = scene.interrupt, await scene.desk.asked(scene.ada.client)
+    assert scene.interrupt != before
     refused(await scene.ada.come(url))
 
 
@@ -311,7 +312,7 @@ async def superseded(scene: Scene) -> None:
     assert (await scene.ada.press(scene.interrupt)).json()["type"].endswith("/closed")
     assert scene.desk.server.requests() == 0
     await scene.ada.client.delete("/conversations/c")
-    assert await scene.desk.asked(scene.ada.client) == scene.interrupt
+    scene.interrupt = await scene.desk.asked(scene.ada.client)
 
 
 async def answered_in_the_open(scene: Scene) -> None:
