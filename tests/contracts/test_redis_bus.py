@@ -91,6 +91,29 @@ async def test_two_who_come_at_different_times_hear_the_same(here: RedisBus, the
             assert await text_of(second, 7) == "one two"
 
 
+async def test_very_many_who_come_at_once_all_hear_it(
+    here: RedisBus, there: RedisBus, caplog: pytest.LogCaptureFixture
+) -> None:
+    """More than Redis has connections for: they take turns, and none goes without. Each hears every word once."""
+    here.publish(ADA, said("so "))
+    await arrived(here, 3)
+    joined, heard = list[None](), list[str]()
+
+    async def hear() -> None:
+        async with there.listen(ADA) as live:
+            assert await take(live, 1) == [Delta("m", 0, "so ")]
+            joined.append(None)
+            heard.append(await text_of(live, 4, start=3))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(200):
+            tasks.start_soon(hear)
+        await until(lambda: len(joined) == 200)
+        here.publish(ADA, said("many", offset=3))
+    assert heard == ["many"] * 200
+    assert not caplog.records
+
+
 async def test_what_must_be_read_from_the_log_ends_the_stream(here: RedisBus, there: RedisBus) -> None:
     """A large entry, or the end of a run, does not go through Redis: the listener is sent to the log."""
     for event in (Entry(1, 0.0, User("x" * LARGEST)), Ended(Done(), 1)):

@@ -36,6 +36,8 @@ LARGEST: Final = 16 << 10
 """Characters of an entry that goes along; a larger one is read from the log."""
 QUEUE: Final = 16_384
 """Events on their way to Redis; while it does not take them, the oldest are forgotten."""
+CONNECTIONS: Final = 20
+"""Two for what goes and comes, the rest for listeners that begin, however many do at once: they take turns."""
 BLOCK_MS: Final = 5_000
 RETRY_SECONDS: Final = 1.0
 PATIENCE: Final = 1.0
@@ -74,9 +76,11 @@ class RedisBus:
 
     def __init__(self, url: str) -> None:
         # Its types are half done. A reply may take as long as a read may block.
-        self._redis: Any = redis.asyncio.from_url(
-            url, socket_timeout=BLOCK_MS / 1000 + 5, socket_connect_timeout=PATIENCE
-        )
+        pool: Any = redis.asyncio.BlockingConnectionPool.from_url(
+            url, max_connections=CONNECTIONS, timeout=PATIENCE, socket_timeout=BLOCK_MS / 1000 + 5,
+            socket_connect_timeout=PATIENCE,
+        )  # fmt: skip
+        self._redis: Any = redis.asyncio.Redis.from_pool(pool)
         self._origin = secrets.token_hex(8)
         self._wake = f"yourcall:wake:{self._origin}"
         self._outgoing: deque[tuple[str, str]] = deque(maxlen=QUEUE)
