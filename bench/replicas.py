@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -119,7 +118,7 @@ def _redis_bytes(server: Redis) -> float:
 def wait(ground: Ground) -> None:
     """A server on a store where nothing waits, on one where some do, and on one where very many do."""
     heads = (
-        *("store", "waiting", "start s", "server MiB", "open p50 ms", "p99", "inbox p50 ms", "p99", "list p50 ms"),
+        *("store", "waiting", "server MiB", "open p50 ms", "p99", "inbox p50 ms", "p99", "list p50 ms"),
         *("first word p50 ms", "bytes each"),
     )
     machine.table("Waiting conversations", heads, _waiting(ground))
@@ -139,19 +138,17 @@ def _waiting(ground: Ground) -> Iterator[list[Any]]:
 
 
 def _looked(store: str, number: int) -> list[Any]:
-    started = time.perf_counter()
     with replicas(1, store) as (one,):
-        began = time.perf_counter() - started
         if not number:
             _answered(one.url, [one], 1, SAMPLE)
-            return [began, one.resident, *[""] * 6]
+            return [one.resident, *[""] * 6]
         found = machine.seen("look", one.url, number // waiting.EACH, SAMPLE)
         opened, inbox = found["open"], found["inbox"]
         shown = [
             *(part(opened, 0.5), part(opened, 0.99), part(inbox, 0.5), part(inbox, 0.99)),
             *(part(found["list"], 0.5), part(found["answer"], 0.5)),
         ]
-        return [began, one.resident, *(value * 1e3 for value in shown)]
+        return [one.resident, *(value * 1e3 for value in shown)]
 
 
 def _disk(store: str) -> int:
