@@ -87,8 +87,8 @@ class Record:
                 if started:
                     after = after.plus([Run(started)], self.now)
                     after = after.plus(openings(after, started), self.now)
-                    if not runnable(after):  # what was left to run must not be: there is no run to hold the lease
-                        lease = started = None
+                    if not runnable(after):  # what was left to run must not be: the lease is taken, and over at once
+                        lease, started = Lease(started, 0.0), None
                 if after.head == self.log.head:
                     return Written()
                 new, row = after.after(self.log.head), _row(after, lease)

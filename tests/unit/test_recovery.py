@@ -495,9 +495,45 @@ async def test_a_takeover_that_leaves_nothing_to_run_leaves_the_lease_free(scene
         body.go.set()
     async with later.process(*tools, steps=["Thanks."], on_message="keep") as p:
         assert isinstance(await p.rest(), Waiting)
-        assert (await p.engine.store.load(p.chat.key)).row.lease is None
+        lease = (await p.engine.store.load(p.chat.key)).row.lease
+        assert lease is not None
+        assert lease.until == 0
         await p.answer("a")
         assert await p.rest() == Done()
+
+
+async def test_a_takeover_with_nothing_to_run_takes_no_lease_that_was_renewed(scene: Scene) -> None:
+    """Whoever was late renews as the other one writes: it goes on, and nothing is said to be interrupted."""
+    body = Body()
+
+    @tool
+    def asks(ctx: Context) -> str:
+        return ctx.ask(Say("A"))
+
+    tools = (asks, kinds_of_tools(body)["plain"])
+    steps: list[Any] = [[("asks", {}), ("t", {})], "Thanks."]
+    async with scene.process(*tools, steps=steps) as late:
+        await late.chat.post("go")
+        await body.reached.wait()
+        await late.until(Asked, 1)
+        scene.pass_lease()
+        append = SQLiteStore.append
+
+        async def overtaken(store: Any, key: Any, head: Any, *more: Any, **names: Any) -> Any:
+            run = (await late.chat.log()).runner
+            assert run is not None
+            assert await late.engine.store.renew(key, run, 30)
+            return await append(store, key, head, *more, **names)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SQLiteStore, "append", overtaken)
+            async with scene.process(*tools):  # it sweeps
+                patch.undo()
+                body.go.set()
+                await late.until(Result)
+        assert (await late.content("call_1_2")) == "ended"
+        await late.answer("a")
+        assert await late.rest() == Done()
 
 
 class Doubtful(SQLiteStore):
