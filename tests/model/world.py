@@ -57,6 +57,8 @@ from yourcall.testing import ScriptedModel
 OWNER, STRANGER, ID = "ada", "bob", "c1"
 LEASE = 31.0
 """Longer than any lease lasts, in seconds."""
+PATIENCE = 10.0
+"""How long an answer waits for another one to the same question, in seconds."""
 MEMORY = Path("/dev/shm")
 """Where a file costs no disk; elsewhere the system's folder for temporary files does."""
 
@@ -281,6 +283,10 @@ class World:
         self.trace.append(f"{seconds} s pass")
         self.clock.now += seconds
         self.lapsed = True
+        answers = [action for action in self.actions if action.wants == "answer" and action.under_way]
+        for action in answers if seconds > PATIENCE else ():
+            if [other.host for other in answers].count(action.host) > 1:
+                action.may.add("busy")  # the answer before it took too long
 
     async def _expire(self, on: int) -> None:
         limits = [i.expires_at for i in self.reference.open if i.expires_at is not None]
