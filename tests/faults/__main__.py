@@ -1,6 +1,6 @@
 """The fault tests in great numbers, `python -m tests.faults [F1 ...] [--part 0.1]`: a table of what they came to.
 
-`hits` are the faults that met a run in progress, or in F12 the questions that expired.
+`hits` are the faults that met a run in progress; in F9 the requests that were taken, in F12 the questions that expired.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import anyio
 
 from tests.faults import cuts
 from tests.faults.expiry import sweep_under_a_fast_clock
+from tests.faults.inputs import fuzz
 from tests.faults.kills import kill_at_random
 from tests.faults.outages import bus_goes_away, database_goes_away
 from tests.faults.points import CUES, kill_at_each
@@ -92,6 +93,14 @@ async def _f6_redis(count: int, ground: Ground, outcome: Outcome) -> None:
     await bus_goes_away(count, ground.postgres.empty(), ground.redis, ground.new(), outcome)
 
 
+async def _f9_sqlite(count: int, ground: Ground, outcome: Outcome) -> None:
+    await fuzz(count, f"sqlite:///{ground.new()}/chat.db", outcome)
+
+
+async def _f9_postgres(count: int, ground: Ground, outcome: Outcome) -> None:
+    await fuzz(count, ground.postgres.empty(), outcome, seed=2)
+
+
 async def _f10(count: int, ground: Ground, outcome: Outcome) -> None:
     store = ground.postgres.empty()
     engines = [Engine(cuts.agent(), store, bus=ground.redis.url) for _ in range(2)]
@@ -123,6 +132,8 @@ TESTS: dict[str, tuple[int, str, Test]] = {
     "F5 postgres": (50, "stopped past the lease, and gone on", _f5),
     "F6 postgres": (60, "PostgreSQL stopped and started under load", _f6_postgres),
     "F6 redis": (60, "Redis stopped and started under load", _f6_redis),
+    "F9 sqlite": (5_500, "requests by Schemathesis, and bad inputs", _f9_sqlite),
+    "F9 postgres": (1_000, "requests by Schemathesis, and bad inputs", _f9_postgres),
     "F10 redis": (200, "streams cut and resumed, two replicas", _f10),
     "F11 postgres": (20, "SIGTERM under load, two replicas", _f11),
     "F12 sqlite": (10_000, "mixed expiry, three sweepers", _f12_sqlite),

@@ -69,6 +69,10 @@ PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
         "description": "Refused (RFC 9457); nothing was changed.",
         "content": {"application/problem+json": {"schema": _PROBLEM}},
     },
+    "5XX": {
+        "description": "Not possible just now (RFC 9457); nothing was changed. A 503 says when to come back.",
+        "content": {"application/problem+json": {"schema": _PROBLEM}},
+    },
 }
 
 CREATE: Final[dict[str, Any]] = {
@@ -202,8 +206,25 @@ CREDENTIALS: Final[dict[str, Any]] = {
         )
     }
 }
+_RESUME: Final = {
+    "type": "object",
+    "properties": {"interruptId": _ID, "status": {"enum": ["resolved", "cancelled"]}, "payload": _ANY},
+    "required": ["interruptId", "status"],
+}
 AGUI: Final[dict[str, Any]] = {
-    "openapi_extra": _body({"type": "object", "description": "AG-UI's RunAgentInput."}),
+    "openapi_extra": _body(
+        {
+            "type": "object",
+            "description": "AG-UI's RunAgentInput; these of its members are read.",
+            "properties": {
+                "threadId": _ID,
+                "runId": _ID,
+                "messages": {"type": "array", "items": _OBJECT},
+                "resume": {"type": ["array", "null"], "items": _RESUME},
+            },
+            "required": ["threadId", "runId", "messages"],
+        }
+    ),
     "responses": {200: _STREAM},
 }
 CALL: Final[dict[str, Any]] = {
