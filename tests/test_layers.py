@@ -26,15 +26,15 @@ LAYERS: dict[str, float] = {
     "trim": 1,
     "asks": 2, "faults": 2, "questions": 2, "forms": 2, "upload": 2, "choose": 2, "confirm": 2, "secret": 2,
     "connect": 2, "visit": 2, "events": 2,
-    "ports": 3, "credentials": 3,
+    "ports": 3, "credentials": 3, "upkeep": 3,
     "context": 4, "effects": 4, "consent": 4, "needs": 4, "decisions": 4, "tools": 4, "replay": 4, "record": 4,
     "agent": 5, "loop": 5,
     "addressed": 6, "answers": 6, "secret_answer": 6, "visits": 6, "files": 6, "follow": 6, "runs": 6,
-    "answering": 6, "engine": 6,
+    "answering": 6, "engine": 6, "checking": 6,
     "store": 7, "vault": 7, "bus": 7, "blobs": 7, "models": 7, "oauth": 7,
     "open": 7.5,
     "asker": 8, "agui": 8, "testing": 8, "adapters": 8, ROOT: 8.5,
-    "web": 9, "serve": 9, "keys_cli": 9, "cli": 9,
+    "web": 9, "serve": 9, "existing": 9, "keys_cli": 9, "db_cli": 9, "cli": 9,
 }  # fmt: skip
 
 IMPLEMENTATIONS = 7

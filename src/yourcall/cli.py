@@ -1,4 +1,5 @@
-"""The command `yourcall`: the demo, an engine of your own behind the stand-alone chat page, and the keys of a vault.
+"""The command `yourcall`: the demo, an engine of your own behind the stand-alone chat page, the keys of a vault, and
+a store's upkeep.
 
 The first two serve people without an account, told apart by a signed cookie. That is safe among the people of one
 computer and nowhere else, so only loopback addresses are served: an app for others mounts the router on its own
@@ -23,8 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from yourcall import keys_cli
-from yourcall.errors import ProgrammingError
+from yourcall import db_cli, keys_cli
+from yourcall.errors import Busy, NewerLog, ProgrammingError
 from yourcall.hosts import is_loopback
 
 if TYPE_CHECKING:
@@ -48,9 +49,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                 _demo(args)
             case "serve":
                 _serve(args)
+            case "db":
+                return db_cli.run(args, _load)
             case _:
                 keys_cli.run(args)
-    except (Refusal, ProgrammingError) as refusal:
+    except (Refusal, ProgrammingError, NewerLog, Busy) as refusal:
         print(f"yourcall: {refusal}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # raised again by the server once it has shut down
@@ -76,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     _listening(serve, data=".yourcall")
 
     keys_cli.add_to(commands)
+    db_cli.add_to(commands)
     return parser
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from yourcall.errors import ProgrammingError
+from yourcall.existing import require_existing
 
 if TYPE_CHECKING:
     from yourcall.ports import Store
@@ -98,14 +99,12 @@ async def _rewrap(keys: KeyFile | KeyRing, store: str) -> None:
 
 
 class _Opened:
-    """A store that is there already: a mistyped name does not make one."""
+    """A store that is there already."""
 
     def __init__(self, name: str) -> None:
         from yourcall.open import open_store
 
-        path = name.removeprefix("sqlite:///")
-        if path != name and not Path(path).is_file():
-            raise ProgrammingError(f"There is no file {path}.")
+        require_existing(name)
         self._store = open_store(name)
 
     async def __aenter__(self) -> Store:

@@ -12,6 +12,7 @@ from pathlib import Path
 from yourcall.errors import ProgrammingError
 from yourcall.files import Files
 from yourcall.ports import Accounts, Blobs, Bus, KeyProvider, Model, Store, Vault
+from yourcall.upkeep import Upkeep
 from yourcall.upload import Rules
 
 
@@ -31,6 +32,23 @@ def open_store(url: str) -> Store:
     raise ProgrammingError(
         'Name a store as "sqlite:///file.db", "sqlite://" for one in memory, or "postgresql://user@host/database".'
     )
+
+
+def open_upkeep(store: Store) -> Upkeep:
+    """For commands that work on a store as a whole, in place of its own `open`."""
+    from yourcall.store.sqlite import SQLiteStore
+
+    if isinstance(store, SQLiteStore):
+        from yourcall.store.sqlite_upkeep import SQLiteUpkeep
+
+        return SQLiteUpkeep(store.file)
+    with _extra("postgres"):
+        from yourcall.store.postgres import PostgresStore
+        from yourcall.store.postgres_upkeep import PostgresUpkeep
+
+    if isinstance(store, PostgresStore):
+        return PostgresUpkeep(store.pool)
+    raise ProgrammingError("This store is one of your own, of which these commands know nothing.")
 
 
 def open_vault(store: Store, keys: KeyProvider | None) -> Vault:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
 import anyio
@@ -48,7 +49,7 @@ class PostgresPool:
         """What statements take as their time; None for the database's own."""
         return self._clock() if self._clock else None
 
-    async def open(self) -> None:
+    async def open(self, *, upgrade: bool = True) -> None:
         """Connect and bring the schema up to date. Raises `Busy` if the database does not answer."""
         # tcp_user_timeout, in milliseconds: a database that has gone without a word is given up
         options = {"autocommit": True, "tcp_user_timeout": int(PATIENCE * 2_000)}
@@ -60,7 +61,8 @@ class PostgresPool:
         try:
             await pool.open()
             await self._reach()
-            await self._upgrade()
+            if upgrade:
+                await self.upgrade()
         except BaseException:
             await self.close()
             raise
@@ -104,23 +106,32 @@ class PostgresPool:
                 "this user sign in there? What it said stands in the log, in the warnings of psycopg.pool."
             ) from error
 
-    async def _upgrade(self) -> None:
-        """Run the schema's files that this database has not seen, in order, in one transaction."""
-        scripts = sorted(files("yourcall.store").joinpath("postgres_schema").iterdir(), key=lambda script: script.name)
+    async def upgrade(self) -> int:
+        """Run the schema's files that this database has not seen, in order, in one transaction.
 
-        async def upgrade(db: Connection) -> None:
+        Returns the version that it had before; 0 for a new one.
+        """
+        versions = scripts()
+
+        async def upgrade(db: Connection) -> int:
             async with db.transaction():
                 await db.execute("SELECT pg_advisory_xact_lock(%s)", (UPGRADE,))
                 await db.execute("CREATE TABLE IF NOT EXISTS yourcall_schema (version integer NOT NULL)")
                 found = await (await db.execute("SELECT max(version) FROM yourcall_schema")).fetchone()
                 known = (found and found[0]) or 0
-                if known > len(scripts):
-                    raise NewerLog(known, len(scripts))
-                for number, script in enumerate(scripts[known:], known + 1):
+                if known > len(versions):
+                    raise NewerLog(known, len(versions))
+                for number, script in enumerate(versions[known:], known + 1):
                     await db.execute(script.read_bytes())
                     await db.execute("INSERT INTO yourcall_schema VALUES (%s)", (number,))
+            return known
 
-        await self.run(upgrade)
+        return await self.run(upgrade)
+
+
+def scripts() -> Sequence[Traversable]:
+    """The schema's files, in order; the version of a schema is how many of them made it."""
+    return sorted(files("yourcall.store").joinpath("postgres_schema").iterdir(), key=lambda script: script.name)
 
 
 async def _configure(db: Connection) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import aiosqlite
@@ -39,7 +40,7 @@ class SQLiteFile:
         self._writer = anyio.Lock()
         self._opened: aiosqlite.Connection | None = None
 
-    async def open(self) -> None:
+    async def open(self, *, upgrade: bool = True) -> None:
         """Connect and bring the schema up to date. Raises `Busy` if the file stays locked."""
         db = await aiosqlite.connect(self.path, isolation_level=None)
         self._opened = db
@@ -48,7 +49,8 @@ class SQLiteFile:
             await self._log_ahead(db)
             await db.execute("PRAGMA synchronous = FULL")
             await db.execute("PRAGMA foreign_keys = ON")
-            await self._upgrade()
+            if upgrade:
+                await self.upgrade()
         except BaseException:
             await self.close()
             raise
@@ -119,17 +121,26 @@ class SQLiteFile:
             raise StoreClosed
         return self._opened
 
-    async def _upgrade(self) -> None:
-        """Run the schema's files that this database has not seen, in order, each in one transaction."""
-        scripts = sorted(files("yourcall.store").joinpath("schema").iterdir(), key=lambda script: script.name)
+    async def upgrade(self) -> int:
+        """Run the schema's files that this database has not seen, in order, in one transaction.
+
+        Returns the version that it had before; 0 for a new one.
+        """
+        known = scripts()
         async with self.transaction() as db:
             (version,) = next(iter(await db.execute_fetchall("PRAGMA user_version")))
-            if version > len(scripts):
-                raise NewerLog(version, len(scripts))
-            for number, script in enumerate(scripts[version:], version + 1):
+            if version > len(known):
+                raise NewerLog(version, len(known))
+            for number, script in enumerate(known[version:], version + 1):
                 for statement in script.read_text().split(";\n"):
                     await db.execute(statement)
                 await db.execute(f"PRAGMA user_version = {number}")
+        return int(version)
+
+
+def scripts() -> Sequence[Traversable]:
+    """The schema's files, in order; the version of a schema is how many of them made it."""
+    return sorted(files("yourcall.store").joinpath("schema").iterdir(), key=lambda script: script.name)
 
 
 def _deadline() -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,6 +119,19 @@ class SealedVault:
                 last = rows[-1].version
         return Rewrapped(done, broken)
 
+    async def tried(self) -> AsyncIterator[tuple[Sealed, bool]]:
+        """Every row whose key is here, drafts too, and whether it opens; no value is given away."""
+        for key in [key for key in await self._rows.keys() if self._keys.knows(key)]:
+            last = ""
+            while rows := await self._rows.under(key, REWRAP_BATCH, last):
+                for row in rows:
+                    yield row, await self._opens(row)
+                last = rows[-1].version
+
+    async def without_keys(self) -> dict[str, int]:
+        """How many rows there are of each key that is not here."""
+        return {key: count for key, count in (await self._rows.keys()).items() if not self._keys.knows(key)}
+
     # ----------------------------------------------------------------- sealing
 
     async def _seal(self, slot: Slot, value: bytes) -> Sealed:
@@ -130,6 +143,13 @@ class SealedVault:
     async def _open(self, row: Sealed) -> bytes:
         bound = self._bound(row.slot, row.version)
         return unseal(await self._keys.unwrap(row.key, row.wrapped, bound), row.value, bound)
+
+    async def _opens(self, row: Sealed) -> bool:
+        try:
+            await self._open(row)
+        except SealBroken:
+            return False
+        return True
 
     async def _rewrap(self, row: Sealed, key: str) -> bool:
         bound = self._bound(row.slot, row.version)
