@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from functools import cached_property
@@ -355,20 +356,21 @@ class Engine(Generic[D]):
                 raise
         last: Key | None = None
         while self._has_room() and (due := await self.store.due(SWEEP_BATCH, last)):
-            for last in due:
+            last = due[-1]
+            for key in random.sample(due, len(due)):  # others sweep, too, and each is to do a part of it
                 if not self._has_room():
                     break
                 try:
-                    await self.expire(last)
+                    await self.expire(key)
                 except Exception:  # one that cannot be read keeps neither the engine nor the others from going on
-                    log.exception("The conversation %r of %r was not swept", last.id, last.owner)
+                    log.exception("The conversation %r of %r was not swept", key.id, key.owner)
         await self.vault.sweep()
         if self._files:
             await self._files.sweep()
 
     async def _sweep_forever(self) -> None:
         while True:
-            await anyio.sleep(self._sweep_every)
+            await anyio.sleep(self._sweep_every * random.uniform(0.75, 1.25))  # those that began together, too, part
             try:
                 await self.sweep()
             except errors.Busy as busy:
