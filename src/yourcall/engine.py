@@ -58,8 +58,8 @@ class Engine(Generic[D]):
     user which values of `Ask.to` mean them, such as `["role:refunds"]`; without it, `Ask.to` is a user's id.
     `blobs` keeps the bytes of users' files: a `Blobs`, or a folder; by default that is beside the store's own file.
     `public_url` is where the app is reached from outside, such as `"https://coach.example"`: what leads back to it is
-    made of this, and never of what a request says. `sweep_every` is in seconds. More than `max_runs` runs at once are
-    refused (`Busy`): what they would go on with stays as it is.
+    made of this, and never of what a request says. `sweep_every` is in seconds, at most. More than `max_runs` runs at
+    once are refused (`Busy`): what they would go on with stays as it is.
     """
 
     def __init__(  # noqa: PLR0913  # all but two of them by name
@@ -370,7 +370,7 @@ class Engine(Generic[D]):
 
     async def _sweep_forever(self) -> None:
         while True:
-            await anyio.sleep(self._sweep_every * random.uniform(0.75, 1.25))  # those that began together, too, part
+            await anyio.sleep(self._sweep_every * random.uniform(0.5, 1.0))  # who began together parts
             try:
                 await self.sweep()
             except errors.Busy as busy:
