@@ -43,6 +43,20 @@ class Postgres:
             self._server.wait()
             self._server = None
 
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Within this block its processes are there, keep their connections, and do nothing."""
+        assert self._server is not None
+        processes = [self._server.pid, *_children(self._server.pid)]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
+
     def empty(self) -> str:
         """The address of a schema of its own, with nothing in it."""
         self._made += 1
@@ -91,6 +105,10 @@ def postgres(*settings: str) -> Iterator[Postgres]:
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def _free_port() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
 import subprocess
 import time
@@ -31,6 +32,16 @@ class Redis:
         with socket.create_connection(("127.0.0.1", self.port)) as connection:
             connection.sendall(b"FLUSHALL\r\n")
             assert connection.recv(16) == b"+OK\r\n"
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Within this block it is there, keeps its connections, and does nothing."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -1,14 +1,20 @@
 """Connections to one PostgreSQL database, and its schema.
 
-Every statement runs on a connection of the pool; one that stands alone is a transaction of its own. The schema is
+Every statement runs on a connection of the pool; one that stands alone is a transaction of its own. Nobody waits
+without an end: a database that keeps silent is hung up on, and what was asked of it is refused. The schema is
 brought up to date under an advisory lock, so that replicas may start together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+import math
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from socket import SHUT_RDWR, socket
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
 import anyio
@@ -25,6 +31,8 @@ T = TypeVar("T")
 CONNECTIONS: Final = 10
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection of the pool, for a lock, or for the next statement of a transaction."""
+LONGEST: Final = 10.0
+"""Seconds that work on a connection may take; with the wait for one, that is what a request waits at most."""
 UPGRADE: Final = 0x59_6F_75_72_63_61_6C_6C
 """The advisory lock under which the schema is changed."""
 
@@ -52,10 +60,10 @@ class PostgresPool:
     async def open(self, *, upgrade: bool = True) -> None:
         """Connect and bring the schema up to date. Raises `Busy` if the database does not answer."""
         # tcp_user_timeout, in milliseconds: a database that has gone without a word is given up
-        options = {"autocommit": True, "tcp_user_timeout": int(PATIENCE * 2_000)}
+        options = {"autocommit": True, "tcp_user_timeout": int(LONGEST * 1_000), "connect_timeout": int(PATIENCE)}
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             self.url, kwargs=options, configure=_configure, timeout=PATIENCE, max_size=self._connections, min_size=1,
-            open=False,
+            reconnect_timeout=PATIENCE, open=False,
         )  # fmt: skip
         self._pool = pool
         try:
@@ -82,15 +90,17 @@ class PostgresPool:
         return await self.run(execute)
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Work on a connection, to its end, whoever is cancelled meanwhile. Raises `Busy` for what may pass."""
-        return await to_the_end(lambda: self._run(work))
+        """Work on a connection, to its end, whoever is cancelled meanwhile. Raises `Busy` for what may pass, also where
+        the database keeps silent for too long."""
+        return await to_the_end(lambda: self._run(work, LONGEST))
 
-    async def _run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _run(self, work: Callable[[Connection], Awaitable[T]], longest: float) -> T:
         if self._pool is None:
             raise StoreClosed
         try:
             async with self._pool.connection() as db:
-                return await work(db)
+                with _hung_up_on(db, longest):
+                    return await work(db)
         except (OperationalError, IdleInTransactionSessionTimeout, PoolTimeout, PoolClosed) as error:
             raise StoreBusy from error
 
@@ -115,6 +125,7 @@ class PostgresPool:
 
         async def upgrade(db: Connection) -> int:
             async with db.transaction():
+                await db.execute("SET LOCAL statement_timeout = 0")
                 await db.execute("SELECT pg_advisory_xact_lock(%s)", (UPGRADE,))
                 await db.execute("CREATE TABLE IF NOT EXISTS yourcall_schema (version integer NOT NULL)")
                 found = await (await db.execute("SELECT max(version) FROM yourcall_schema")).fetchone()
@@ -126,7 +137,7 @@ class PostgresPool:
                     await db.execute("INSERT INTO yourcall_schema VALUES (%s)", (number,))
             return known
 
-        return await self.run(upgrade)
+        return await to_the_end(lambda: self._run(upgrade, math.inf))  # a large database takes its time
 
 
 def scripts() -> Sequence[Traversable]:
@@ -139,5 +150,29 @@ async def _configure(db: Connection) -> None:
 
     Nor for one who has stopped in the middle of a transaction, or is not heard of any more.
     """
-    limits = f"lock_timeout = '{PATIENCE:g}s'; SET idle_in_transaction_session_timeout = '{PATIENCE:g}s'"
-    await db.execute(f"SET synchronous_commit = on; SET {limits}".encode())
+    limits = {"lock_timeout": PATIENCE, "idle_in_transaction_session_timeout": PATIENCE, "statement_timeout": LONGEST}
+    settings = "".join(f"; SET {name} = '{seconds:g}s'" for name, seconds in limits.items())
+    with _hung_up_on(db, PATIENCE):
+        await db.execute(f"SET synchronous_commit = on{settings}".encode())
+
+
+@contextmanager
+def _hung_up_on(db: Connection, seconds: float) -> Iterator[None]:
+    """Whoever waits for the database longer than that reads that the connection has ended.
+
+    A cancel would not do: psycopg then asks the database to end the statement, and waits for that. Nor would closing
+    the socket, which somebody waits for.
+    """
+
+    def hang_up() -> None:
+        with suppress(OSError), socket(fileno=os.dup(db.fileno())) as line:
+            line.shutdown(SHUT_RDWR)
+
+    if math.isinf(seconds):
+        yield
+        return
+    timer = asyncio.get_running_loop().call_later(seconds, hang_up)
+    try:
+        yield
+    finally:
+        timer.cancel()
