@@ -28,6 +28,7 @@ async def kill_at_random(
     with replicas(replicas_, store, folder, bus=bus) as servers:
         for server in servers:
             await server.start()
+            await server.ready()
         async with users(USERS, [server.url for server in servers], facts, seed):
             for n in range(count):
                 await anyio.sleep(chance.uniform(0.0, 0.5))

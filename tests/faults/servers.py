@@ -18,6 +18,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import httpx
 
 from tests.faults.app import Cue, Settings, serve
 
@@ -30,6 +31,10 @@ LATE = (
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["tests.faults.app", *LATE])
+
+
+PATIENCE = 60.0
+"""Seconds within which a server has started."""
 
 
 class Server:
@@ -54,6 +59,11 @@ class Server:
         except OSError:
             return False
         return True
+
+    async def ready(self) -> None:
+        """Wait until its engine is open: it takes connections before, and a new store has no tables yet."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=PATIENCE) as http:
+            (await http.get("/readyz")).raise_for_status()
 
     async def kill(self) -> None:
         """kill -9."""
