@@ -344,8 +344,8 @@ class Engine(Generic[D]):
     async def sweep(self) -> None:
         """One pass: close what has expired, run what is runnable and held by nobody, remove what nothing names.
 
-        With no room for more runs, or while draining, what would need one is left to other processes, or to the next
-        pass.
+        With no room for more runs, while draining, or where the store is busy, the rest is left to other processes, or
+        to the next pass.
         """
         while self._unborn:
             key, runner = self._unborn.popitem()
@@ -362,6 +362,9 @@ class Engine(Generic[D]):
                     break
                 try:
                     await self.expire(key)
+                except errors.Busy as busy:  # it has enough to do
+                    log.warning("The sweep goes on later: %s", busy)
+                    return
                 except Exception:  # one that cannot be read keeps neither the engine nor the others from going on
                     log.exception("The conversation %r of %r was not swept", key.id, key.owner)
         await self.vault.sweep()
