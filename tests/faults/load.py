@@ -145,14 +145,16 @@ class Client:
 
 
 @asynccontextmanager
-async def users(count: int, urls: Sequence[str], facts: Facts, seed: int) -> AsyncIterator[None]:
-    """So many users at work while the block lasts; it ends when their conversations have."""
+async def users(
+    count: int, urls: Sequence[str], facts: Facts, seed: int, client: type[Client] = Client
+) -> AsyncIterator[None]:
+    """So many users at work, each with such a client, while the block lasts; it ends when their conversations have."""
     over = anyio.Event()
 
     async def live(n: int) -> None:
         try:
-            async with Client(f"u{n}", urls, facts, random.Random(f"{seed} {n}")).opened() as client:
-                await client.live(over)
+            async with client(f"u{n}", urls, facts, random.Random(f"{seed} {n}")).opened() as user:
+                await user.live(over)
         except Stuck as stuck:
             facts.broken.append(f"stuck: {stuck}")
 

@@ -12,9 +12,10 @@ import anyio
 import anyio.to_thread
 
 from tests.faults.checker import Facts
+from tests.faults.load import users
 from tests.faults.report import Outcome
 from tests.faults.servers import replicas
-from tests.faults.strict import strict_users
+from tests.faults.strict import StrictClient
 from tests.postgres import Postgres
 from tests.redis import Redis
 
@@ -54,7 +55,7 @@ async def _goes_away(
     with replicas(2, store, folder, bus=bus) as servers:
         for server in servers:
             await server.start()
-        async with strict_users(USERS, [server.url for server in servers], facts, seed):
+        async with users(USERS, [server.url for server in servers], facts, seed, StrictClient):
             for n in range(count):
                 await anyio.sleep(chance.uniform(0.5, 1.0))
                 await anyio.to_thread.run_sync(stop)

@@ -7,15 +7,12 @@ is kept open may be closed at the moment of its next use.
 
 from __future__ import annotations
 
-import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import anyio
 import httpx
 
-from tests.faults.checker import Facts
-from tests.faults.load import PATIENCE, Client, Stuck
+from tests.faults.load import PATIENCE, Client
 
 
 class Strict(httpx.AsyncBaseTransport):
@@ -73,22 +70,3 @@ class StrictClient(Client):
         transport = Strict(self.facts.broken)
         async with httpx.AsyncClient(headers={"X-User": self.name}, timeout=PATIENCE, transport=transport) as self.http:
             yield self
-
-
-@asynccontextmanager
-async def strict_users(count: int, urls: Sequence[str], facts: Facts, seed: int) -> AsyncIterator[None]:
-    """So many of them at work while the block lasts; it ends when their conversations have."""
-    over = anyio.Event()
-
-    async def live(n: int) -> None:
-        try:
-            async with StrictClient(f"u{n}", urls, facts, random.Random(f"{seed} {n}")).opened() as client:
-                await client.live(over)
-        except Stuck as stuck:
-            facts.broken.append(f"stuck: {stuck}")
-
-    async with anyio.create_task_group() as tasks:
-        for n in range(count):
-            tasks.start_soon(live, n)
-        yield
-        over.set()

@@ -10,9 +10,10 @@ from typing import Final
 import anyio
 
 from tests.faults.checker import Facts, running
+from tests.faults.load import users
 from tests.faults.report import Outcome
 from tests.faults.servers import Server, replicas
-from tests.faults.strict import strict_users
+from tests.faults.strict import StrictClient
 
 USERS: Final = 4
 LIMIT: Final = 25.0
@@ -27,7 +28,7 @@ async def stop_under_load(
     with replicas(replicas_, store, folder, bus=bus) as servers:
         for server in servers:
             await server.start()
-        async with strict_users(USERS, [server.url for server in servers], facts, seed):
+        async with users(USERS, [server.url for server in servers], facts, seed, StrictClient):
             for _ in range(count):
                 await anyio.sleep(chance.uniform(0.3, 0.8))
                 server = chance.choice(servers)

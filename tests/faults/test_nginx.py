@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.faults.checker import Facts
+from tests.faults.load import users
 from tests.faults.report import Outcome
 from tests.faults.servers import replicas
-from tests.faults.strict import strict_users
+from tests.faults.strict import StrictClient
 from tests.faults.terms import stop
 from tests.faults.test_f10_cuts import Halting
 from tests.nginx import nginx
@@ -50,7 +51,7 @@ async def test_a_replica_is_replaced_and_nobody_notices(
         for server in servers:
             await server.start()
         with nginx(tmp_path, (servers[0].settings.port, servers[1].settings.port)) as url:
-            async with strict_users(4, [url], facts, chance.randrange(9)):
+            async with users(4, [url], facts, chance.randrange(9), StrictClient):
                 for server in servers:
                     await stop(server, outcome)
                     await server.start()
