@@ -24,6 +24,7 @@ from tests.faults.outages import bus_goes_away, database_goes_away
 from tests.faults.points import CUES, kill_at_each
 from tests.faults.races import one_continuation, one_of_many_wins
 from tests.faults.report import Outcome
+from tests.faults.sizes import grow, size_of_postgres, size_of_sqlite
 from tests.faults.stalls import stop_and_go
 from tests.faults.terms import stop_under_load
 from tests.postgres import Postgres, postgres
@@ -122,6 +123,16 @@ async def _f12_postgres(count: int, ground: Ground, outcome: Outcome) -> None:
     await sweep_under_a_fast_clock(count, url, lambda clock: PostgresStore(url, clock=clock), outcome)
 
 
+async def _q4_sqlite(count: int, ground: Ground, outcome: Outcome) -> None:
+    path = ground.new() / "chat.db"
+    await grow(count, f"sqlite:///{path}", outcome, lambda: size_of_sqlite(path))
+
+
+async def _q4_postgres(count: int, ground: Ground, outcome: Outcome) -> None:
+    url = ground.postgres.empty()
+    await grow(count, url, outcome, lambda: size_of_postgres(url))
+
+
 TESTS: dict[str, tuple[int, str, Test]] = {
     "F1 sqlite": (1_000, "kill -9 at random under load", _f1_sqlite),
     "F1 postgres": (200, "the same, two replicas", _f1_postgres),
@@ -138,6 +149,8 @@ TESTS: dict[str, tuple[int, str, Test]] = {
     "F11 postgres": (20, "SIGTERM under load, two replicas", _f11),
     "F12 sqlite": (10_000, "mixed expiry, three sweepers", _f12_sqlite),
     "F12 postgres": (1_000, "mixed expiry, three sweepers", _f12_postgres),
+    "Q4 sqlite": (200, "pauses with results of 1 MB, two engines", _q4_sqlite),
+    "Q4 postgres": (200, "pauses with results of 1 MB, two engines", _q4_postgres),
 }
 """By name: how often it is done, what it is, and how it is done."""
 
@@ -166,7 +179,7 @@ def _one(name: str, part: float, ground: Ground) -> Outcome:
     seconds = f"{time.monotonic() - began:.0f}"
     share = f"{outcome.share:.0%}" if outcome.hits else "-"
     columns = (name, what, outcome.count, share, outcome.entries, outcome.facts, len(outcome.violations), seconds)
-    print(COLUMNS.format(*columns), flush=True)
+    print("\n".join([COLUMNS.format(*columns), *outcome.notes]), flush=True)
     return outcome
 
 

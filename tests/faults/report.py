@@ -19,6 +19,8 @@ class Outcome:
     entries: int = 0
     facts: int = 0
     violations: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Figures that have no column."""
 
     @property
     def share(self) -> float:
