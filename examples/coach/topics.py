@@ -188,7 +188,7 @@ ME: Final = (
     ),
     Topic(
         r"is (this|it) free|price|cost|pay(ment)?|(un)?subscri(be|ption)|sign (in|up|out)|log (in|out|off)|log ?out"
-        r"|account"
+        r"|(?<!into )(?<!on )account(?! for)"
         r"|password"
         r"|what'?s my name|what is my name",
         "This is a demo: it is free, and there are no accounts here. It knows you by a cookie in this "

@@ -183,3 +183,12 @@ def test_a_day_is_the_latest_of_its_name() -> None:
     today = date(2026, 12, 1)
     days = [tools._day(today, None, day) for day in WEEK]
     assert days == [today - timedelta(days=n) for n in (1, 0, 6, 5, 4, 3, 2)]
+
+
+@pytest.mark.parametrize(
+    "heard", ["my physio wrote this, take it into account", "on account of the kids I am slow", "that accounts for it"]
+)
+def test_an_account_is_a_word_of_many_phrases(heard: str) -> None:
+    """Only who asks for an account is told that there are none."""
+    assert "no accounts" not in respond(Scene(heard=heard)).text
+    assert "no accounts" in respond(Scene(heard="do I need an account?")).text
