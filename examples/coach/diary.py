@@ -17,7 +17,7 @@ MOVED: Final = ("Run", "Walk", "Ride", "Swim")
 LOGGING: Final = (
     r"log|logged|record|track|add (a |an |my )?(workout|exercise|session|set|lift|run)|note down|did|done|finished"
     r"|completed|worked out|trained|lifted|benched|squatted|deadlifted|ran|jogged|swam|cycled|rode|walked|hiked"
-    r"|i('ve| have)? just|just (got|came|been)|been (to|for)|went (for|to)|played|practi[sc]ed"
+    r"|i('ve| have)? just|just (got (back|done|home|in)|came|been)|been (to|for)|went (for|to)|played|practi[sc]ed"
 )
 NOT_DONE: Final = (
     r"nothing|never|i can|(did|have|has) ?n'?t|(did|have|has) not|you (said|did|have)|pull ?-?up bar|"
@@ -50,12 +50,25 @@ def log(heard: Heard) -> Move | None:
     return _unnamed(heard, found[0] if found else Lift(), verb)
 
 
+def done(text: str) -> Move | None:
+    """What a text says beside something else that was done, as far as its figures tell."""
+    text = words.plain(text)
+    found = [lift for lift in _found(telling.unremarked(text)) if lift.exercise and _sure(lift)]
+    return _told(log_all(found), text) if found else None
+
+
+def _sure(lift: Lift) -> bool:
+    return bool(lift.km or lift.minutes or (lift.sets and lift.reps))
+
+
 def _told(move: Move, text: str) -> Move:
-    """What was logged with its day, and the last of it with how it felt."""
+    """What was logged with its day, and what the user said of how it felt with what that follows."""
     day, note = telling.when(text), telling.remark(text)
     calls = [(tool, args | day) for tool, args in move.calls]
     if note:
-        calls[-1] = (calls[-1][0], calls[-1][1] | {"note": note})
+        before = [lift for lift in _found(telling.unremarked(text[: text.index(note)])) if lift.exercise]
+        place = min(max(len(before), 1), len(calls)) - 1
+        calls[place] = (calls[place][0], calls[place][1] | {"note": note})
     vague = VAGUELY if not day and has(text, telling.VAGUE) else ""
     return replace(move, text=" ".join(filter(None, (vague, move.text))), calls=tuple(calls))
 
@@ -145,12 +158,12 @@ def args(lift: Lift) -> Args:
 def correct(heard: Heard) -> Move | None:
     """Another figure for what was logged before: `actually it was 85`, `the bench was 3 sets not one`."""
     logged = heard.scene.logged
-    text = words.digits(heard.text)
+    text = words.digits(telling.unremarked(heard.text))
     if not logged or has(text, MORE):
         return None
     found = next((lift for lift in words.lifts(_bare(text)) if lift.figures), Lift())
     named = words.exercise(re.sub(INSTEAD, " ", text))
-    day = telling.when(text)
+    day = telling.when(heard.text)
     if day and not found.figures and has(text, r"was|were|did|meant|not today"):
         return call("correct_workout", which=named if named in logged else None, **day)
     whole = bool(found.sets and found.reps and found.weight is not None)

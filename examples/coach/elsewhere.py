@@ -46,6 +46,7 @@ MACHINE_MADE: Final = r"hevy-\S{3,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?
 # --------------------------------------------------------------------------- services
 
 HEVY: Final = r"hevy"
+THERE: Final = r"in there|over there|according to (it|them)|(does|do) (it|they) (say|know|have)"
 OTHER_GOOGLE: Final = (
     "calendars?|drive|docs?|sheets?|maps?|mail|photos?|keep|tasks?|home|meet|music|search|contacts|translate|play"
 )
@@ -63,9 +64,10 @@ ON: Final = r"connect|link|sync|import|add|set ?up|use|integrate|attach|log ?in|
 
 def hevy(heard: Heard) -> Move | None:
     """Hevy: its key, and what it knows."""
-    if not has(heard.text, HEVY):
-        return None
     connected = "get_hevy_workout_history" in heard.scene.offered
+    meant = connected and "Hevy" in heard.scene.said and has(heard.text, THERE)
+    if not (meant or has(heard.text, HEVY)):
+        return None
     if has(heard.text, OFF):
         return call("disconnect_hevy") if connected else Move("Hevy is not connected.", ends=True)
     if has(heard.text, KEY_WORDS) and has(heard.text, NEW):

@@ -39,15 +39,20 @@ def understand(raw: str, scene: Scene) -> Move:
     mended = words.respelled(heard.text)
     if mended != heard.text and (move := _first(RULES, heard.respelled(mended))):
         return move
-    return missed(scene)
+    done = _with_workouts(Move(), heard)
+    return done if done.calls else missed(scene)
 
 
 def _with_workouts(move: Move, heard: Heard) -> Move:
     """What was done is not lost because something else was said along with it."""
-    if [tool for tool, _ in move.calls] not in (["update_profile"], ["plan_week"]) or heard.question or heard.wish:
+    if [tool for tool, _ in move.calls] not in ([], ["update_profile"], ["plan_week"]):
         return move
-    done = [lift for lift in words.lifts(heard.text) if lift.exercise and (lift.km or (lift.sets and lift.reps))]
-    return move.plus(diary.log_all(done)) if done else move
+    sentences = (
+        Heard.of(sentence, heard.scene) for sentence in re.findall(r"[^.!?\n]+(?:\.\d[^.!?\n]*)*[.!?]?", heard.raw)
+    )
+    told = " ".join(one.raw for one in sentences if not (one.question or one.wish))
+    done = diary.done(told)
+    return move.plus(done) if done else move
 
 
 def _first(rules: Iterable[Rule], heard: Heard) -> Move | None:
@@ -222,6 +227,7 @@ RULES: Final[tuple[Rule, ...]] = (
     wishes.undecided,
     wishes.effort,
     about_training,
+    wishes.one_day,
     wishes.plan,
     wishes.number,
     topics(OPINIONS),

@@ -13,8 +13,8 @@ from . import words
 from .diary import DID, args, corrected, unlisted
 from .messages import NO, YES, understand
 from .plans import SPREAD
-from .scene import Args, Heard, Move, Outcome, Scene, call
-from .wishes import GUESSED, LEAD_DECIDED, LEFT_OPEN, TRUST, UNDECIDED, spelled_out
+from .scene import BACK, Args, Heard, Move, Outcome, Scene, call
+from .wishes import GUESSED, LEAD_DECIDED, LEFT_OPEN, TRUST, UNDECIDED, spelled_out, undayed
 from .words import has
 
 # --------------------------------------------------------------------------- a tool has returned
@@ -202,7 +202,6 @@ def _aside(passed: list[Outcome], move: Move, scene: Scene) -> Move:
     return move
 
 
-BACK: Final = "Back to the question:"
 UNFIT: Final = "I did not understand that as an answer."
 WHY: Final = (
     r"(but )?(why|what for|what do you mean|what does (that|this|it) mean|how come|explain|what'?s (that"
@@ -256,8 +255,10 @@ def _planned(outcome: Outcome, text: str) -> Move | None:
     if re.fullmatch(UNDECIDED, text.strip(" .!")) or has(text, LEFT_OPEN):
         known.pop("reuse", None)
         return call("plan_week", LEAD_DECIDED, **(known | words.slots(text) | {"decide": True}))
-    if re.fullmatch(YES, text) or has(text, r"same( again| as (last time|before))?|plan that|go with that|that one"):
-        return call("plan_week", **(known | {"reuse": True}))
+    if text != (text := undayed(text)) and not words.slots(text):
+        return None
+    if re.fullmatch(YES, text) or has(text, AGREED):
+        return call("plan_week", A_CLICK, **(known | {"reuse": True}))
     if words.lifts(text) and any(lift.exercise and lift.figures for lift in words.lifts(text)):
         return None
     if Heard.of(text, Scene()).question and not re.match("can|could|what about|how about", text):
@@ -270,6 +271,13 @@ def _planned(outcome: Outcome, text: str) -> Move | None:
         return None
     move = call("plan_week", **(known | found))
     return replace(move, text=f"A plan, then: {spelled_out(found)}.{guessed}")
+
+
+AGREED: Final = (
+    r"same( again| as (last time|before))?|plan that|go with (that|it|this)|that one|looks? (good|fine|great|right)"
+    r"|perfect|save (it|that|this)|keep it|i like it"
+)
+A_CLICK: Final = "Then this is the plan. Saving it takes your click, so that no misread word does it:"
 
 
 def _logged(outcome: Outcome, text: str) -> Move | None:

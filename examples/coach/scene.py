@@ -89,6 +89,8 @@ class Scene:
     said: str = ""
     outcomes: tuple[Outcome, ...] = ()
     heard: str = ""
+    passed: tuple[str, Args] | None = None
+    """What was being asked when the user said something else, that the last step has done meanwhile."""
     misses: int = 0
     """How many messages in a row were not understood before this one."""
     done: frozenset[str] = field(default_factory=frozenset)
@@ -116,6 +118,7 @@ class Scene:
             outcomes=tuple(Outcome(r.tool, args.get(r.call_id, {}), r.status, r.text) for r in results),
             heard="\n".join(message.text for message in tail if isinstance(message, UserMessage)),
             sent=tuple(file.name for m in tail if isinstance(m, UserMessage) for file in m.files),
+            passed=_passed(transcript[: steps[-1]], step) if steps else None,
             misses=_misses(texts),
             done=_done(transcript),
             logged=_logged(transcript),
@@ -126,6 +129,27 @@ class Scene:
 
 MISSED: Final = ("I did not understand", "not one of the things I know", "went over my head")
 """By these words the stand-in recognises, later, that it had not understood."""
+
+
+def _passed(before: Sequence[Message], step: AssistantMessage) -> tuple[str, Args] | None:
+    """A question of the step before that the user talked past, and that this step did not take up."""
+    asked = next((message for message in reversed(before) if isinstance(message, AssistantMessage)), None)
+    if asked is None or BACK in asked.text or BACK in step.text:
+        return None
+    past = {m.call_id for m in before if isinstance(m, ToolMessage) and m.status == "superseded"}
+    tools = {call.tool for call in step.calls}
+    for call in asked.calls:
+        if call.id in past and call.tool != "ask_user" and tools and tools <= BESIDE - {call.tool}:
+            return call.tool, _object(call.args)
+    return None
+
+
+BACK: Final = "Back to the question:"
+BESIDE: Final = frozenset({
+    "log_workout", "correct_workout", "undo_workout", "show_workouts", "show_plan", "show_profile", "update_profile",
+    "save_progress_photo",
+})  # fmt: skip
+"""Tools that can be used in between."""
 
 
 def _done(transcript: Sequence[Message]) -> frozenset[str]:

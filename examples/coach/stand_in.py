@@ -18,7 +18,7 @@ from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
 from .elsewhere import attached
 from .messages import understand
 from .outcomes import instead, report
-from .scene import Move, Scene
+from .scene import BACK, Move, Scene
 
 PACE: Final = 0.012
 """Seconds between two pieces of text: fast enough not to wait for, slow enough to be seen streaming."""
@@ -54,6 +54,9 @@ def respond(scene: Scene) -> Move:
     if scene.heard.strip() or not (scene.outcomes or scene.sent):
         heard = instead(scene) or understand(scene.heard, scene)
         move = move if scene.sent and heard.missed else move.plus(heard)
+    if scene.passed and not (move.calls or scene.heard):
+        tool, args = scene.passed
+        return Move(f"{move.text}\n\n{BACK}", ((tool, args),))
     if move.ends and not move.calls:
         move = move.plus(Move(suggestion(scene)))
     return move

@@ -14,7 +14,7 @@ LONGEST: Final = 60
 
 
 def when(text: str) -> Args:
-    """The day, if it was not today: `days_ago`, or `on` for a weekday; empty where a text names no day."""
+    """The day, if it was not today: `days_ago`, or `on` for a weekday, so many days ago at least; empty for no day."""
     text = digits(text)
     if has(text, BEFORE):
         return {"days_ago": 2 if has(text, "before") else 1}
@@ -22,7 +22,9 @@ def when(text: str) -> Args:
         many = int(found[1]) if found[1].isdigit() else 2 if found[1].endswith(("couple", "of")) else 1
         return {"days_ago": many * (7 if found[2] == "week" else 1)}
     named = days(" ".join(re.findall(ON, text)))
-    return {"on": named[0]} if len(named) == 1 else {}
+    if len(named) != 1:
+        return {}
+    return {"on": named[0]} | ({"days_ago": 1} if re.search(rf"\blast {ON}", text) else {})
 
 
 def undated(text: str) -> str:
@@ -60,7 +62,8 @@ _VERY: Final = (
 _HOW: Final = (
     "rubbish|awful|terrible|horrible|garbage|shit|crap|bad|great|good|amazing|awesome|easy|hard|tough|heavy|light"
     "|brutal"
-    "|exhausting|fine|nice|fun|tiring|killer|solid|strong|weak|slow|smooth|rough|meh|a struggle|a grind|grindy"
+    "|exhausting|fine|nice|fun|tiring|killer|solid|strong|weak|slow|smooth|rough|knackering|knackered|meh|a struggle"
+    "|a grind|grindy"
 )
 WAS: Final = (
     rf"(?:\b(?:it|that|this|they|which|everything|all) (?:was|were)|,|-|\(|\.) ?"

@@ -324,7 +324,7 @@ async def log_workout(  # noqa: PLR0913, PLR0917  # one parameter a field of a w
     """Log one exercise that the user did. Asks for what is missing or cannot be right.
 
     A lift has sets, reps and weight (0 for body weight); a run, a ride or a class has minutes, kilometres or both.
-    `note` is how it felt, in the user's words. It was today, or `days_ago`, or last `on` that weekday.
+    `note` is how it felt, in the user's words. It was today, or `days_ago`, or the latest `on` that is.
     What was logged already and was wrong is for `correct_workout`.
     """
     today = await ctx.once("today", _today, repeatable=True)  # the answer to a question may come on another day
@@ -347,10 +347,11 @@ def _today() -> date:
 
 
 def _day(today: date, days_ago: int | None, on: Day | None) -> date | None:
-    """The latest such weekday, or so many days ago; None where nothing is said."""
-    if on:
-        return today - timedelta(days=(today.weekday() - WEEK.index(on)) % 7)
-    return None if days_ago is None else today - timedelta(days=days_ago)
+    """So many days ago, or the latest such weekday that is; None where nothing is said."""
+    if on is None and days_ago is None:
+        return None
+    day = today - timedelta(days=days_ago or 0)
+    return day - timedelta(days=(day.weekday() - WEEK.index(on)) % 7) if on else day
 
 
 def _dated(day: date | None, today: date) -> str:

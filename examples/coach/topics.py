@@ -201,7 +201,8 @@ ME: Final = (
         'You can also type what you did, several lines at once, for example "squat 3x5 100 kg, bench 3x5 80 kg".',
     ),
     Topic(
-        r"remind(er|ers)?( me)?|notif(y|ications?)|alarm|calendar|e-?mail|send (me|it|this)|text me|export|download"
+        r"remind(er|ers)?( me)?|notif(y|ications?)|alarm|calendar|gcal|e-?mail|send (me|it|this)|text me|export"
+        r"|download"
         r"|print"
         r"|share",
         "I cannot send or export anything or set reminders: I only answer here. Your plan stays saved, though: say "

@@ -27,15 +27,39 @@ def spelled_out(found: Args) -> str:
     return "; ".join(parts)
 
 
+def one_day(heard: Heard) -> Move | None:
+    """Another thing on one day: the card of the plan is where that can be written."""
+    if not re.search(rf"\b(?:{words.ONE_DAY})\b", heard.text) or words.slots(undayed(heard.text)):
+        return None
+    return Move(ON_THE_CARD, ends=True)
+
+
+def undayed(text: str) -> str:
+    """The text without wishes about what is on a day."""
+    return re.sub(rf"\b(?:{words.ONE_DAY})\b", " ", text)
+
+
+ON_THE_CARD: Final = (
+    "What is on a day I cannot change by words: write it anew on the plan's card, before you save it, or do the first "
+    "exercises and stop."
+)
+
+
 def plan(heard: Heard) -> Move | None:
     """Plan a week, with whatever the message says about it."""
+    rest = undayed(heard.text)
+    noted, heard = rest != heard.text, heard.respelled(rest)
     found = words.slots(heard.text)
     if heard.wish and "goal" not in found and (named := words.exercise(heard.text)):
         found["goal"] = "fitness" if named in words.ACTIVITIES else "strength"
     level = words.level(heard.text)
     proposed = re.match(r"(what|how) about|(can|could|shall|would) (we|i|you)|help", heard.core)
     asked = bool(found and proposed) and not words.exercise(heard.text)
-    asked = asked or has(heard.text, PLANNING) or heard.whole(r"(a )?(work ?outs?|exercises?|training|sport|session)")
+    asked = (
+        asked
+        or has(words.digits(heard.text), PLANNING)
+        or heard.whole(r"(a )?(work ?outs?|exercises?|training|sport|session)")
+    )
     if heard.question and not (asked or heard.wish or "goal" in found):
         return None
     if level and not (found or asked):
@@ -50,6 +74,7 @@ def plan(heard: Heard) -> Move | None:
         text = f"Running and other sports have no plans of their own here; this one is for all-round fitness. {text}"
     if has(heard.text, FOOD[0].pattern):
         text = f"{FOOD[0].text} {text}"
+    text = f"{text} {ON_THE_CARD}" if noted else text
     return call("plan_week", text, **found, level=level, reuse=again)
 
 
@@ -71,7 +96,7 @@ GUESSED: Final = "You said how many days, not which: if mine do not suit, name y
 PLANNING: Final = (
     r"(sort|figure|work|straighten|map|lay|help|fix|get|organi[sz]e|structure|improve|arrange|set up"
     r"|put together|build)( me)?( out| up| with| on| in order)* (my|a|an|the|some|this) "
-    r"(training|work ?outs?|gym|fitness|exercises?|lifting|week|weeks|sessions?)"
+    r"(training|work ?outs?|gym|fitness|exercises?|lifting|(?:next )?\d+ days|week|weeks|sessions?)"
     r"( out| up| in order| sorted| going| together)*|"
     r"(gimme|give me) something|something for|what should i be doing|plan|plans|planning|program|programme|routine"
     r"|schedule|split|ppl|train me|coach me|get(ting)? started|(get"

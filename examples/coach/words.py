@@ -83,7 +83,7 @@ def number(text: str) -> float | None:
 # --------------------------------------------------------------------------- what was lifted
 
 EXERCISES: Final[dict[str, str]] = {
-    "Bench press": r"bench(es|ed|ing)?( ?press(es|ed)?)?|chest press",
+    "Bench press": r"bp|bench(es|ed|ing)?( ?press(es|ed)?)?|chest press",
     "Front squat": r"front squats?",
     "Goblet squat": r"goblet squats?",
     "Squat": r"(back )?squat(s|ted|ting)?",
@@ -375,6 +375,15 @@ def days_guessed(text: str) -> bool:
     return not (_span(text) or _named_days(text))
 
 
+ONE_DAY: Final = (
+    rf"(?:(?:make|keep|do|have|get) )?(?:the |my |on )?{_DAYS}(?:'?s)?(?: session| workout| day)?"
+    r"(?: be| a bit| a little)* (?:shorter|longer|easier|harder|lighter|heavier|quicker|different|less|more"
+    r"|only \d+ ?min\w*)"
+    rf"|(?:shorter|longer|easier|harder|lighter|heavier|quicker|less|more)(?: \w+)? on (?:the )?{_DAYS}"
+)
+"""A wish about what is on a day, which is no wish for that day."""
+
+
 def not_days(text: str) -> tuple[Day, ...]:
     """The days that a text rules out: `except sunday`, `thursdays don't work`."""
     return _named_days(" ".join(found[0] for found in re.finditer(RULED_OUT, text)))
@@ -447,7 +456,8 @@ def _named_days(text: str) -> tuple[Day, ...]:
 
 def count(text: str) -> int | None:
     """How many days a week a text says."""
-    text, many = digits(text), r"(?<![\d.])([1-7])\s?(?:-\s?[1-7]\s?)?"
+    text = re.sub(r"(?:next|coming|following|last|past|these|first) \d+ days", " ", digits(text))
+    many = r"(?<![\d.])([1-7])\s?(?:-\s?[1-7]\s?)?"
     found = re.search(rf"{many}(?:x|times?|days?|sessions?|workouts?)\s?(?:a|per|/|each|every)?\s?(?:week|wk)\b", text)
     found = found or re.search(rf"{many}(?:times|days?|sessions|workouts)\b(?! (?:off|ago|of rest))", text)
     return int(found[1]) if found else None
@@ -485,7 +495,9 @@ KIT: Final[dict[Equipment, str]] = {
     r"|garage gym|^everything$|(have|got|own|with) everything|power ?rack",
     "dumbbells": r"dumb ?bells?|kettle ?bells?|db|kb|free weights|weights",
     "bands": r"(resistance |elastic )?bands?",
-    "body weight": r"pull ?-?up bar|just my body|(no|without( any)?|zero) ?(equipment|kit|gear|weights)|none"
+    "body weight": r"pull ?-?up bar|just my body|(no|without( any)?|zero) ?(equipment|kit|gear|weights)|^none$"
+    "|none of (it|them|that|these|those)"
+    r"|(don'?t|do not) (have|own) (anything|any of (it|them|that|these|those))"
     r"|nothing|body ?-?weight|calisthenics"
     r"|at home|home|living room|hotel|park|outdoors|outside|callisthenics",
 }
@@ -549,7 +561,7 @@ PAIN: Final = (
     r"hurt(s|ing)?|pain(s|ful)?|injur(y|ies|ed)|ache(s|d)?|aching|achy|torn|tore|tear|sprain(ed)?|pulled|strain(ed)?"
     r"|broke(n)?|fractured?|bad|sore|soreness|tweak(ed)?|tendon[iae]+tis|swollen|stiff|twisted|niggl(e|es|ing)|surgery"
     r"|killing me|ouch|ow+|can'?t move|messed up|dodgy|bust(ed)?|problems?|issues?|acting up|arthritis|numb"
-    r"|click(s|ing)|bothers?|bothering"
+    r"|click(s|ing)|twing(e|es|ed|ing)|cramp(s|ed|ing)?|bothers?|bothering"
     r"|reconstruction|replacement|hurted|sciatica|acl|meniscus|achilles|plantar"
 )
 HEALED: Final = (

@@ -31,7 +31,7 @@ def said(text: str, **scene: Any) -> dict[str, Any]:
         ("squat 3x5 100 kg the day before yesterday", {"days_ago": 2}),
         ("benched 80 kg 5x5 a week ago", {"days_ago": 7}),
         ("i did a couple of days ago bench 3x5 80 kg", {"days_ago": 2}),
-        ("swam 1k last friday", {"on": "Friday"}),
+        ("swam 1k last friday", {"on": "Friday", "days_ago": 1}),
         ("monday: squats 5x5 100", {"on": "Monday"}),
         ("ran 5k", {}),
         ("ran 5k this morning", {}),
@@ -119,6 +119,9 @@ async def test_days_that_are_moved_before_there_are_any_are_marked_on_the_card(t
     ("text", "tool"),
     [
         ("sort out my training", "plan_week"),
+        ("sort out my next seven days? I'm rusty, two kids", "plan_week"),
+        ("bp 185 lbs 3x8", "log_workout"),
+        ("i dont own anything lol", "plan_week"),
         ("help me organise my week", "plan_week"),
         ("can you swap wednesday for saturday", "plan_week"),
         ("i have one 16kg kettlebell", "plan_week"),
@@ -148,6 +151,7 @@ def test_other_ways_to_say_it(text: str, tool: str) -> None:
         ("missed yesterdays session", "one missed session changes nothing"),
         ("is it normal to be sore", "Soreness a day or two after"),
         ("who can see my data", "on the computer that runs this demo"),
+        ("gcal", "set reminders"),
         ("forget my injuries", "my knee is fine again"),
     ],
 )
@@ -183,6 +187,83 @@ def test_a_day_is_the_latest_of_its_name() -> None:
     today = date(2026, 12, 1)
     days = [tools._day(today, None, day) for day in WEEK]
     assert days == [today - timedelta(days=n) for n in (1, 0, 6, 5, 4, 3, 2)]
+    assert tools._day(today, 1, "Tuesday") == today - timedelta(days=7)
+    assert tools._day(today, 1, "Monday") == today - timedelta(days=1)
+
+
+async def test_one_that_was_hard_is_no_correction_of_another(tmp_path: Path) -> None:
+    """What is logged stays as it is; the new one has its own day and remark."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        await chat.say("ran 5k yesterday, felt rubbish")
+        await chat.say("squats 5x5 100kg on monday it was really hard")
+        run, squat = await profiles(tmp_path).workouts("ada")
+        assert (run.exercise, run.km, run.note) == ("Run", 5.0, "felt rubbish")
+        assert (squat.exercise, squat.sets, squat.weight) == ("Squat", 5, 100.0)
+        assert squat.note is not None
+        assert "really hard" in squat.note
+
+
+async def test_a_remark_goes_with_the_workout_that_it_follows(tmp_path: Path) -> None:
+    """Not with the last one of the message."""
+    async with coach(tmp_path) as engine:
+        await Chat(engine).say("squats five by five at 90 kilos, felt heavy, and then jogged 25 min")
+        squat, run = await profiles(tmp_path).workouts("ada")
+        assert (squat.note, run.note) == ("felt heavy", None)
+
+
+async def test_a_wish_for_one_day_is_no_wish_for_that_day_alone(tmp_path: Path) -> None:
+    """The plan that is shown stays whole, and where the day can be changed is said."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        before = await chat.say("plan my week tue thu sat, gym, get stronger")
+        reply = await chat.say("looks good but make thursday shorter")
+        assert "write it anew on the plan's card" in reply.text
+        assert reply.shown.partition("Your week")[2] == before.shown.partition("Your week")[2]
+        agreed = await chat.say("ok go with it")
+        assert "takes your click" in agreed.text
+        assert agreed.shown.partition("Your week")[2] == before.shown.partition("Your week")[2]
+        swapped = respond(Scene(heard="make Thursday shorter and swap sunday for saturday"))
+        assert "card" in swapped.text
+        assert swapped.calls[0][1] == {"not_on": ("Sunday",), "also_on": ("Saturday",)}
+
+
+async def test_a_question_that_was_talked_past_comes_back_once_the_other_thing_is_done(tmp_path: Path) -> None:
+    """The workout is logged, its figures are read out, and then the plan goes on, with what was said before."""
+    async with coach(tmp_path) as engine:
+        chat = Chat(engine)
+        before = await chat.say("plan my week with dumbbells")
+        reply = await chat.say("ran 5k in 25 min")
+        assert "Logged: Run" in reply.text
+        assert "Back to the question:" in reply.text
+        assert reply.calls[-1].args == before.calls[-1].args
+        again = await chat.say("squat 3x5 100 kg")
+        assert not again.cards  # it insists once
+
+
+async def test_what_was_done_is_not_lost_beside_something_else(tmp_path: Path) -> None:
+    """Every sentence that tells of a workout is logged, whatever else the message asks."""
+    async with coach(tmp_path) as engine:
+        await Chat(engine).say("I weigh 83 kg. Did 3 sets of 12 pull ups. Rowed 20 min. Is that good?")
+        logged = [one.exercise for one in await profiles(tmp_path).workouts("ada")]
+        assert logged == ["Pull-up", "Row"]
+
+
+def test_a_pain_beside_a_workout_is_noted_and_the_workout_is_logged() -> None:
+    """Under its day, both."""
+    move = respond(Scene(heard="on Friday: deadlift 120x3x2, left hamstring twinged a bit"))
+    assert [name for name, _ in move.calls] == ["update_profile", "log_workout"]
+    assert move.calls[1][1]["on"] == "Friday"
+
+
+def test_what_is_in_a_service_is_looked_up_there() -> None:
+    """Right after it was shown, "there" is the service."""
+    scene = Scene(
+        heard="what was my heaviest bench in there last month",
+        said="At Hevy you did this:",
+        offered=frozenset({"get_hevy_workout_history"}),
+    )
+    assert respond(scene).calls == (("get_hevy_workout_history", {"weeks": 4}),)
 
 
 @pytest.mark.parametrize(
