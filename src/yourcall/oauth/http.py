@@ -6,6 +6,8 @@ An answer is read up to a limit and never unpacked: a small one that unpacks to 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import cache
+from ssl import SSLContext
 from typing import Final
 from urllib.parse import quote_plus
 
@@ -32,7 +34,7 @@ def token_client(provider: OAuthProvider, auth_method: str) -> AsyncOAuth2Client
         *names,
         token_endpoint_auth_method=auth_method,
         revocation_endpoint_auth_method=auth_method,
-        transport=Bounded(httpx2.AsyncHTTPTransport()),
+        transport=Bounded(httpx2.AsyncHTTPTransport(verify=_trust())),
         headers={"Accept-Encoding": "identity"},
         timeout=SECONDS,
     )
@@ -48,7 +50,7 @@ async def read_json(url: str, *, bearer: str | None = None) -> Json:
     try:
         with anyio.fail_after(SECONDS):
             async with httpx2.AsyncClient(
-                transport=Bounded(httpx2.AsyncHTTPTransport()), headers=headers, timeout=SECONDS
+                transport=Bounded(httpx2.AsyncHTTPTransport(verify=_trust())), headers=headers, timeout=SECONDS
             ) as client:
                 response = await client.get(url)
         if response.status_code != 200:
@@ -56,6 +58,12 @@ async def read_json(url: str, *, bearer: str | None = None) -> Json:
         return response.json()
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError) as error:
         raise ProviderFailed from error
+
+
+@cache
+def _trust() -> SSLContext:
+    """Read once: the certificates take longer than a connection does, and the event loop waits meanwhile."""
+    return httpx2.create_ssl_context()
 
 
 class Bounded(httpx2.AsyncBaseTransport):
