@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from tests.postgres import Postgres
     from tests.redis import Redis
     from tests.scene import Scene
+
+
+def pytest_configure() -> None:
+    """What clients and processes would do anew each time, and which takes longer than what tests do with them.
+
+    Nobody is trusted: no test speaks TLS, and the authorities would be read for each client. Processes that tests start
+    keep what they compile of the libraries, as Python does unless it is told not to.
+    """
+    os.environ.pop("SSL_CERT_FILE", None)
+    os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session")
