@@ -179,11 +179,19 @@ async def until(holds: Callable[[], Any]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to the test runner."""
+    """Leaves signals to the test runner, and stops when it is told to, not when it looks next."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.told = anyio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self.told.wait()
 
 
 @asynccontextmanager
@@ -206,7 +214,7 @@ async def serve_app(app: Any, engine: Engine[Any]) -> AsyncIterator[Served]:
                     yield Served(f"http://{host}:{port}", engine, clients)
                 except Exception as error:  # raised as it is below: in here, it would become a group
                     failure = error
-            server.should_exit = True
+            server.told.set()
     if failure:
         raise failure
 
