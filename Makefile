@@ -103,10 +103,11 @@ node_modules/.installed: package-lock.json
 
 # The tests start servers of their own; they only have to be there.
 .venv/.servers: .venv/.dev
-	@if command -v redis-server >/dev/null && PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null && \
+	@if command -v redis-server >/dev/null && command -v strace >/dev/null && \
+		PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null && \
 		{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-		apt-get install -qq -y --no-install-recommends postgresql redis-server nginx-light >/dev/null; \
-	else echo "The tests need the servers of PostgreSQL, Redis and nginx (Debian: postgresql, redis-server, nginx-light)"; exit 1; fi
+		apt-get install -qq -y --no-install-recommends postgresql redis-server nginx-light strace >/dev/null; \
+	else echo "The tests need the servers of PostgreSQL, Redis and nginx, and strace (Debian: postgresql, redis-server, nginx-light, strace)"; exit 1; fi
 	@touch $@

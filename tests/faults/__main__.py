@@ -26,6 +26,7 @@ from tests.faults.races import one_continuation, one_of_many_wins
 from tests.faults.report import Outcome
 from tests.faults.sizes import grow, size_of_postgres, size_of_sqlite
 from tests.faults.stalls import stop_and_go
+from tests.faults.syncs import fail_each_sync, sync_before_each_answer
 from tests.faults.terms import stop_under_load
 from tests.postgres import Postgres, postgres
 from tests.redis import Redis, redis
@@ -94,6 +95,14 @@ async def _f6_redis(count: int, ground: Ground, outcome: Outcome) -> None:
     await bus_goes_away(count, ground.postgres.empty(), ground.redis, ground.new(), outcome)
 
 
+async def _f7_synced(count: int, ground: Ground, outcome: Outcome) -> None:
+    await sync_before_each_answer(count, ground.new(), outcome)
+
+
+async def _f7_failing(count: int, ground: Ground, outcome: Outcome) -> None:
+    await fail_each_sync(count, ground.new(), outcome)
+
+
 async def _f9_sqlite(count: int, ground: Ground, outcome: Outcome) -> None:
     await fuzz(count, f"sqlite:///{ground.new()}/chat.db", outcome)
 
@@ -143,6 +152,8 @@ TESTS: dict[str, tuple[int, str, Test]] = {
     "F5 postgres": (50, "stopped past the lease, and gone on", _f5),
     "F6 postgres": (60, "PostgreSQL stopped and started under load", _f6_postgres),
     "F6 redis": (60, "Redis stopped and started under load", _f6_redis),
+    "F7 trace": (50, "answered after a sync, by trace (x4)", _f7_synced),
+    "F7 sync": (50, "a sync that fails, then kill -9 (x4)", _f7_failing),
     "F9 sqlite": (5_500, "requests by Schemathesis, and bad inputs", _f9_sqlite),
     "F9 postgres": (1_000, "requests by Schemathesis, and bad inputs", _f9_postgres),
     "F10 redis": (200, "streams cut and resumed, two replicas", _f10),

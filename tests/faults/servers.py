@@ -88,9 +88,14 @@ class Server:
         while self._state() != "T":  # noqa: ASYNC110  # another process's
             await anyio.sleep(0.01)
 
-    def _state(self) -> str:
+    @property
+    def pid(self) -> int:
         assert self._process is not None
-        return Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def _state(self) -> str:
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
     def go_on(self) -> None:
         self._signal(signal.SIGCONT)
@@ -99,9 +104,7 @@ class Server:
         self._signal(signal.SIGTERM)
 
     def _signal(self, number: signal.Signals) -> None:
-        assert self._process is not None
-        assert self._process.pid is not None
-        os.kill(self._process.pid, number)
+        os.kill(self.pid, number)
 
     def close(self) -> None:
         """Whatever state it is in, it is gone."""

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Final
@@ -172,8 +172,18 @@ async def _undone_if_it_fails(db: aiosqlite.Connection) -> AsyncIterator[aiosqli
         # After whatever is still on its way to the connection's thread; nothing if that has ended it.
         await db.rollback()
         if isinstance(error, sqlite3.OperationalError):
+            if error.sqlite_errorcode == sqlite3.SQLITE_IOERR_FSYNC:
+                await _bury(db)
             _judge(error)
         raise
+
+
+async def _bury(db: aiosqlite.Connection) -> None:
+    """Write over what a commit that could not be synced has left in the write-ahead log: it is whole but for the sync,
+    so that after a crash the next process would take for committed what nobody was promised."""
+    with suppress(sqlite3.OperationalError):  # it cannot be synced either
+        (version,) = next(iter(await db.execute_fetchall("PRAGMA user_version")))
+        await db.execute(f"PRAGMA user_version = {version}")
 
 
 def _judge(error: sqlite3.OperationalError, deadline: float = 0.0) -> None:
