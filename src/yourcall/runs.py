@@ -112,7 +112,8 @@ class Runs(Generic[D]):
                 tasks.cancel_scope.cancel()
             unfinished = False
         except BaseException as error:
-            if not_to_keep(error):
+            # A store that was away is no reason for a closing engine to fail.
+            if not_to_keep(error) and not all(isinstance(leaf, errors.Busy) for leaf in leaves(error)):
                 raise
             if all(isinstance(leaf, errors.Stale) for leaf in leaves(error)):
                 unfinished = False

@@ -12,8 +12,10 @@ from tests.postgres import postgres
 from tests.redis import redis
 from tests.web.agents import free
 from tests.web.serving import User, serve
-from yourcall import Agent, Engine
+from yourcall import Agent, Context, Engine, record, tool
+from yourcall import engine as engines
 from yourcall.errors import StoreBusy
+from yourcall.log import Done
 from yourcall.store import postgres_pool
 from yourcall.testing import ScriptedModel, ScriptStep
 
@@ -63,6 +65,37 @@ async def test_f6_postgres_comes_back_after_a_long_while(monkeypatch: pytest.Mon
         database.start()
         assert await store.rows("SELECT 1", ()) == [(1,)]
         await store.close()
+
+
+async def test_f6_a_server_closes_while_postgres_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In good order and in bounded time, with a run that has something to record; the next one carries it on."""
+    monkeypatch.setattr(postgres_pool, "PATIENCE", 1.0)
+    monkeypatch.setattr(postgres_pool, "LONGEST", 2.0)
+    monkeypatch.setattr(engines, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(record, "LEASE_SECONDS", 0.5)
+    started, go_on = anyio.Event(), anyio.Event()
+
+    @tool
+    async def slow(ctx: Context) -> str:
+        """Takes its time."""
+        started.set()
+        await go_on.wait()
+        return "done"
+
+    agent = Agent[None](ScriptedModel([[("slow", {})], "Thanks."]), tools=(slow,))
+    with postgres() as database:
+        store = database.empty()
+        engine = await Engine(agent, store).__aenter__()
+        await engine.conversation("c", user="ada").post("Begin")
+        await started.wait()
+        with database.frozen():
+            go_on.set()
+            await engine.__aexit__(None, None, None)
+        async with Engine(agent, store, sweep_every=0.1) as engine:
+            async for _ in engine.conversation("c", user="ada").events(after=0):
+                pass
+            _, phase = await engine.conversation("c", user="ada").snapshot()
+            assert phase == Done()
 
 
 async def test_f6_a_frozen_redis_costs_only_live_words(tmp_path: Path) -> None:

@@ -160,7 +160,8 @@ class PostgresStore:
         return bool(await self.pool.rows(_RENEW, values))
 
     async def release(self, key: Key, runner: str) -> None:
-        await self.pool.rows(_RELEASE, (key.owner, key.id, runner))
+        # Not for long: it ends by itself, and who gives it back may be a process that is to stop soon.
+        await self.pool.rows(_RELEASE, (key.owner, key.id, runner), patience=1.0)
 
     async def find(self, owner: str, interrupt_id: str, names: Sequence[str] = ()) -> Found | None:
         rows = await self.pool.rows(_FIND, (interrupt_id, owner, list(names)))

@@ -31,6 +31,8 @@ T = TypeVar("T")
 CONNECTIONS: Final = 10
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection of the pool, for a lock, or for the next statement of a transaction."""
+GOING: Final = 1.0
+"""Seconds that a pool which closes waits for what it still does: it may be connecting to a database that is silent."""
 LONGEST: Final = 10.0
 """Seconds that work on a connection may take; with the wait for one, that is what a request waits at most."""
 UPGRADE: Final = 0x59_6F_75_72_63_61_6C_6C
@@ -79,26 +81,31 @@ class PostgresPool:
         pool, self._pool = self._pool, None
         if pool is not None:
             with anyio.CancelScope(shield=True):
-                await pool.close()
+                await pool.close(timeout=GOING)
 
-    async def rows(self, sql: LiteralString, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which is a transaction of its own."""
+    async def rows(
+        self, sql: LiteralString, values: Sequence[Any] | Mapping[str, Any], patience: float | None = None
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own. `patience`: seconds to wait for a connection,
+        if it is not to be the usual."""
 
         async def execute(db: Connection) -> list[tuple[Any, ...]]:
             return await (await db.execute(sql, values)).fetchall()
 
-        return await self.run(execute)
+        return await self.run(execute, patience)
 
-    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def run(self, work: Callable[[Connection], Awaitable[T]], patience: float | None = None) -> T:
         """Work on a connection, to its end, whoever is cancelled meanwhile. Raises `Busy` for what may pass, also where
         the database keeps silent for too long."""
-        return await to_the_end(lambda: self._run(work, LONGEST))
+        return await to_the_end(lambda: self._run(work, LONGEST, patience))
 
-    async def _run(self, work: Callable[[Connection], Awaitable[T]], longest: float) -> T:
+    async def _run(
+        self, work: Callable[[Connection], Awaitable[T]], longest: float, patience: float | None = None
+    ) -> T:
         if self._pool is None:
             raise StoreClosed
         try:
-            async with self._pool.connection() as db:
+            async with self._pool.connection(patience) as db:
                 with _hung_up_on(db, longest):
                     return await work(db)
         except (OperationalError, IdleInTransactionSessionTimeout, PoolTimeout, PoolClosed) as error:
@@ -165,7 +172,7 @@ def _hung_up_on(db: Connection, seconds: float) -> Iterator[None]:
     """
 
     def hang_up() -> None:
-        with suppress(OSError), socket(fileno=os.dup(db.fileno())) as line:
+        with suppress(OSError, OperationalError), socket(fileno=os.dup(db.fileno())) as line:
             line.shutdown(SHUT_RDWR)
 
     if math.isinf(seconds):
