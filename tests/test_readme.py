@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from tests.web.serving import serve_app
 from yourcall import Agent
 from yourcall.testing import ScriptedModel
 
@@ -40,6 +44,32 @@ async def test_the_router_mounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app["app"]), base_url="http://test") as browser:  # type: ignore[arg-type]  # what the example made
         for name in names:
             assert (await browser.get(name)).status_code == 200
+
+
+@pytest.mark.anyio
+async def test_the_requests_lead_to_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: the example's agent on the app, and the lines one after another, but for the id of what is asked."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"current_user": lambda: "ada"}
+    example = blocks("python")[0].replace("asyncio.run(main())", "")
+    for code in (example, blocks("python")[1]):
+        exec(compile(code, "README.md", "exec", dont_inherit=True), names)
+    create, say, follow, answer = blocks("sh")[1].splitlines()
+    async with serve_app(names["app"], names["engine"]) as served:
+
+        async def curl(line: str) -> str:
+            command = line.replace("localhost:8000", served.url.removeprefix("http://")).replace("curl", "curl -sf")
+            running = await asyncio.create_subprocess_shell(command, stdout=subprocess.PIPE)
+            out, _ = await running.communicate()
+            assert running.returncode == 0, line
+            return out.decode()
+
+        await curl(create)
+        await curl(say)
+        *_, last = re.findall(r"^data: (.+)$", await curl(follow), re.MULTILINE)
+        (question,) = json.loads(last)["outcome"]["interrupts"]
+        await curl(answer.replace("ID", question["id"]))
+        assert "A table for 2, indoors." in await curl(follow)
 
 
 def test_the_models_are_named_rightly() -> None:
