@@ -200,3 +200,22 @@ async def test_a_mistake_of_ours_ends_no_engine(
     async with here.listen(ADA) as live:
         there.publish(ADA, said("on", offset=4))
         assert await text_of(live, 6) == "loston"
+
+
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True})], ids=["uvloop"])
+async def test_a_connection_that_is_just_gone_is_no_mistake_of_ours(
+    here: RedisBus, there: RedisBus, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Redis went away between a look at a connection and its use: that is told as any outage, and the bus goes on."""
+    monkeypatch.setattr("yourcall.bus.redis.RETRY_SECONDS", 0.01)
+    await here._redis.ping()
+    for connection in here._redis.connection_pool._available_connections:
+        connection._writer.transport.close()
+    here.publish(ADA, said("lost"))
+    with anyio.fail_after(PATIENCE):
+        while not caplog.records:  # noqa: ASYNC110  # another task's
+            await anyio.sleep(0.01)
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+    async with there.listen(ADA) as live:
+        here.publish(ADA, said("on"))
+        assert await text_of(live, 2) == "on"

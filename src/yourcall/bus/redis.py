@@ -273,7 +273,8 @@ def _decoded(said: bytes) -> Heard:
 
 
 def _complain(error: Exception) -> None:
-    if isinstance(error, RedisError | OSError):
+    # uvloop has a RuntimeError for a connection that was closed since it was last looked at
+    if isinstance(error, RedisError | OSError) or type(error) is RuntimeError:
         log.warning("Redis does not answer: other processes show what is recorded, but nothing live")
     else:
         log.error("Nothing live goes by Redis for a moment", exc_info=error)
