@@ -1,4 +1,4 @@
-"""Cases D, E and I with two replicas: the tests of `tests/cases`, with every request at the other of two servers.
+"""Cases D, E, I and Q2 with two replicas: the tests of `tests/cases`, with each request at the other of two servers.
 
 The two have an engine each, and share what replicas share, a database and a bus; and the model of the test, which
 counts what it was asked. Left out is what looks into a server's memory, or stands on a store or bus of the test's own.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
@@ -21,13 +22,16 @@ import pytest
 from tests.cases import test_d_races_http as d_races
 from tests.cases import test_e_http as e_http
 from tests.cases import test_i_streams as i_streams
+from tests.cases import test_q_serialization as serialization
 from tests.postgres import Postgres
 from tests.redis import Redis
 from tests.web import serving
 from tests.web.serving import DEADLINE, Served, User
-from yourcall import Engine
+from yourcall import Agent, Engine, ask_user
+from yourcall.entries import Entry, dump, load
 from yourcall.store.postgres import PostgresStore
 from yourcall.store.sqlite import SQLiteStore
+from yourcall.testing import ScriptedModel, ScriptStep
 
 pytestmark = pytest.mark.anyio
 
@@ -114,3 +118,20 @@ async def test_with_two_replicas(
     monkeypatch.setattr(module, "serve", on_two(postgres_server.empty(), redis_server.url))
     wanted = [name for name in inspect.signature(case).parameters if name not in more]
     await case(**more, **{name: request.getfixturevalue(name) for name in wanted})
+
+
+async def test_Q2_with_two_replicas(postgres_server: Postgres) -> None:
+    """What one replica asked, the other reads as it was, structures of JSON and nothing else."""
+    tools = [ask_user, serialization.profile, serialization.raw, serialization.own]
+    steps: list[ScriptStep] = [[("ask_user", serialization.QUESTIONS), ("profile", {}), ("raw", {}), ("own", {})]]
+    agent, store = Agent[Any](ScriptedModel(steps), tools=tools), postgres_server.empty()
+    async with Engine(agent, store) as one, Engine(agent, store) as other:
+        here, there = (engine.conversation("c", user="ada") for engine in (one, other))
+        live = [event async for event in here.say("Go") if isinstance(event, Entry)]
+        assert list((await there.log()).entries) == live
+        assert [load(entry.seq, entry.at, entry.kind, dump(entry)) for entry in live] == live
+        pending = await there.interrupts()
+        assert pending == await here.interrupts()
+        assert sorted(interrupt.kind for interrupt in pending) == ["form", "interrupt", "questions", "say"]
+        for interrupt in pending:
+            assert json.loads(json.dumps(asdict(interrupt), allow_nan=False)) == asdict(interrupt)
