@@ -11,12 +11,15 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import anyio
+import anyio.to_thread
 
 from tests.faults import cuts
+from tests.faults.chats import play
 from tests.faults.expiry import sweep_under_a_fast_clock
 from tests.faults.inputs import fuzz
 from tests.faults.kills import kill_at_random
@@ -37,6 +40,8 @@ from yourcall.store.sqlite import SQLiteStore
 
 KILLS_A_STORE = 40
 """It is read after each kill, and shall not grow too long for that."""
+STORIES_A_STORE = 40
+"""Likewise."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,15 @@ async def _f7_failing(count: int, ground: Ground, outcome: Outcome) -> None:
     await fail_each_sync(count, ground.new(), outcome)
 
 
+async def _f8(count: int, ground: Ground, outcome: Outcome) -> None:
+    for begun in range(0, count, STORIES_A_STORE):
+        stories, folder = min(STORIES_A_STORE, count - begun), ground.new()
+        try:
+            await anyio.to_thread.run_sync(partial(play, stories, 50, folder, outcome, seed=begun))
+        except Exception as broken:  # an assertion, or a group of them, with the story that leads there
+            outcome.violations.append(f"the stories from {begun}: {broken}")
+
+
 async def _f9_sqlite(count: int, ground: Ground, outcome: Outcome) -> None:
     await fuzz(count, f"sqlite:///{ground.new()}/chat.db", outcome)
 
@@ -154,6 +168,7 @@ TESTS: dict[str, tuple[int, str, Test]] = {
     "F6 redis": (60, "Redis stopped and started under load", _f6_redis),
     "F7 trace": (50, "answered after a sync, by trace (x4)", _f7_synced),
     "F7 sync": (50, "a sync that fails, then kill -9 (x4)", _f7_failing),
+    "F8 sqlite": (1_000, "stories of 50 steps; restarts are counted", _f8),
     "F9 sqlite": (5_500, "requests by Schemathesis, and bad inputs", _f9_sqlite),
     "F9 postgres": (1_000, "requests by Schemathesis, and bad inputs", _f9_postgres),
     "F10 redis": (200, "streams cut and resumed, two replicas", _f10),

@@ -26,6 +26,9 @@ from yourcall.ports import Finished, ModelEvent, ModelRequest, TextDelta
 UNKNOWN = "unknown"
 """What a tool says in place of a receipt, where nobody knows whether the effect happened."""
 
+BRIEF = 0.5
+"""How long a question of `asks_briefly` waits, in seconds."""
+
 
 class Number(BaseModel):
     number: int
@@ -87,6 +90,11 @@ def agent(effects: Path, pace: float) -> Agent[Any]:
         return {"got": [_number(ctx, token), _number(ctx, f"{token}, again")]}
 
     @tool
+    async def asks_briefly(ctx: Context, token: str) -> Json:
+        """Ask something that is over in a moment."""
+        return {"got": [ctx.ask(Form(Number, title=token), expires_in=BRIEF).number]}
+
+    @tool
     async def charges(ctx: Context, token: str) -> Json:
         """An effect, a question that shows what came of it, and another effect."""
         charge = await _receipt(ctx, "charge", slowly, token)
@@ -99,7 +107,7 @@ def agent(effects: Path, pace: float) -> Agent[Any]:
         """A plain tool, which must not be executed again."""
         return {"counted": await slowly("count", token)}
 
-    tools: list[Tool[Any]] = [asks, asks_twice, charges, counts]
+    tools: list[Tool[Any]] = [asks, asks_twice, asks_briefly, charges, counts]
     return Agent(ProgramModel(pace), tools=tools)
 
 
