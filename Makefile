@@ -101,13 +101,15 @@ node_modules/.installed: package-lock.json
 	else $(BIN)/playwright install chromium; fi
 	@touch $@
 
+SERVERS := postgresql redis-server nginx-light strace curl
+
 # The tests start servers of their own; they only have to be there.
 .venv/.servers: .venv/.dev
-	@if command -v redis-server >/dev/null && command -v strace >/dev/null && \
-		PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null && \
-		{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1; then :; \
+	@PATH="$$PATH:/usr/sbin:$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)"; \
+	missing=; for it in postgres redis-server nginx strace curl; do command -v $$it >/dev/null || missing=yes; done; \
+	if [ -z "$$missing" ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-		apt-get install -qq -y --no-install-recommends postgresql redis-server nginx-light strace >/dev/null; \
-	else echo "The tests need the servers of PostgreSQL, Redis and nginx, and strace (Debian: postgresql, redis-server, nginx-light, strace)"; exit 1; fi
+		apt-get install -qq -y --no-install-recommends $(SERVERS) >/dev/null; \
+	else echo "The tests need (as Debian names them): $(SERVERS)"; exit 1; fi
 	@touch $@
