@@ -122,7 +122,7 @@ async def _f9_sqlite(count: int, ground: Ground, outcome: Outcome) -> None:
 
 
 async def _f9_postgres(count: int, ground: Ground, outcome: Outcome) -> None:
-    await fuzz(count, ground.postgres.empty(), outcome, seed=2)
+    await fuzz(count, ground.postgres.empty(), outcome, blobs=str(ground.new()), seed=2)
 
 
 async def _f10(count: int, ground: Ground, outcome: Outcome) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
@@ -19,6 +20,7 @@ import hypothesis
 import schemathesis
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisDeprecationWarning
 from pydantic import BaseModel, Field
 from schemathesis import GenerationMode
 from schemathesis.core.failures import FailureGroup
@@ -69,7 +71,7 @@ RIGHT: Final[Mapping[str, Json]] = {
 """What answers a question, by its kind."""
 
 
-def engine(store: str) -> Engine[Any]:
+def engine(store: str, blobs: str | None) -> Engine[Any]:
     """Its model calls every tool after each message, and then thanks."""
     asks = (
         Form(Table, title="Your table"),
@@ -88,16 +90,17 @@ def engine(store: str) -> Engine[Any]:
         while True:
             yield play
 
-    return Engine(Agent[Any](ScriptedModel(plays()), tools=tools), store, keys=KeyRing(new_key()))
+    return Engine(Agent[Any](ScriptedModel(plays()), tools=tools), store, keys=KeyRing(new_key()), blobs=blobs)
 
 
 async def _user(request: Request) -> str | None:
     return request.headers.get("x-user")
 
 
-async def fuzz(count: int, store: str, outcome: Outcome, seed: int = 1) -> None:
-    """Send so many requests that Schemathesis makes, and every bad one."""
-    served = engine(store)
+async def fuzz(count: int, store: str, outcome: Outcome, *, blobs: str | None = None, seed: int = 1) -> None:
+    """Send so many requests that Schemathesis makes, and every bad one. `blobs` is where files are kept, if not beside
+    the store."""
+    served = engine(store, blobs)
     app = create_app(served, user=_user)
     async with serve_app(app, served) as server:
         await anyio.to_thread.run_sync(_send_all, count, server.url, outcome, seed)
@@ -195,7 +198,9 @@ def _send_all(count: int, url: str, outcome: Outcome, seed: int) -> None:
     chance = random.Random(seed)
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"X-User": "ada"})
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
-    with httpx.Client(base_url=url, headers={"X-User": "ada"}, timeout=PATIENCE) as http:
+    with warnings.catch_warnings(), httpx.Client(base_url=url, headers={"X-User": "ada"}, timeout=PATIENCE) as http:
+        # Hypothesis sees the server's jitter, in another thread, and takes it for ours.
+        warnings.filterwarnings("ignore", "Do not use the `random` module", HypothesisDeprecationWarning)
         things = Things(http, chance)
         for n, operation in enumerate(operations):
             share = count * (n + 1) // len(operations) - count * n // len(operations)
