@@ -112,11 +112,13 @@ class Runs(Generic[D]):
                 tasks.cancel_scope.cancel()
             unfinished = False
         except BaseException as error:
-            # A store that was away is no reason for a closing engine to fail.
-            if not_to_keep(error) and not all(isinstance(leaf, errors.Busy) for leaf in leaves(error)):
+            causes = list(leaves(error))
+            if all(isinstance(cause, errors.Stale | errors.Busy) for cause in causes):
+                unfinished = not any(isinstance(cause, errors.Stale) for cause in causes)
+                if unfinished:  # nothing is wrong with the conversation, nor with an engine that closes meanwhile
+                    log.warning("The store was away for longer than a run waits for it; the run is carried on later")
+            elif not_to_keep(error):
                 raise
-            if all(isinstance(leaf, errors.Stale) for leaf in leaves(error)):
-                unfinished = False
             else:  # whatever it was, it ends this run only
                 log.error("A run failed", exc_info=error)
                 await self._fail(record, runner)
@@ -158,7 +160,7 @@ class Runs(Generic[D]):
                 raise errors.Stale
 
     async def _fail(self, record: Record, runner: str) -> None:
-        """A bug of ours or a store that does not answer: say so in the log, if it can be said."""
+        """A bug of ours: say so in the log, if it can be said."""
         stopped = Stopped("internal", True, "Something went wrong on the server. Try again.")
         try:
             await record.write(lambda log, now: [stopped], runner=runner)
@@ -170,6 +172,8 @@ class Runs(Generic[D]):
         try:
             await self._store.release(key, runner)
             await self._carry_on(key)
+        except errors.Busy as busy:
+            log.warning("The lease could not be given back; it ends by itself: %s", busy)
         except Exception:
             log.exception("The lease could not be given back; it ends by itself")
 

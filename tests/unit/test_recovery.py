@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ import pytest
 from tests.scene import DEADLINE, Process, Say, Scene
 from tests.unit.dying import TOOLS
 from yourcall import Agent, Context, Engine, Tool, loop, tool
-from yourcall.entries import Answered, Asked, Began, Effect, Result, Run
+from yourcall.entries import Answered, Asked, Assistant, Began, Effect, Entry, Result, Run, Stopped
 from yourcall.errors import Busy, StoreBusy
 from yourcall.log import INTERRUPTED, MAX_BEGINNINGS, Done, Waiting
-from yourcall.ports import Appended
+from yourcall.ports import Appended, Key
 from yourcall.store.sqlite import SQLiteStore
 from yourcall.testing import ScriptedModel
 
@@ -569,3 +569,33 @@ async def test_a_write_of_which_nobody_heard_holds_up_no_run(tmp_path: Path) -> 
             await engine.sweep()
             assert await p.rest() == Done()
             assert await p.content() == "yes"
+
+
+class Away(SQLiteStore):
+    """Takes no step of a model, so many times."""
+
+    refusals = 0
+
+    async def append(self, key: Key, head: int, entries: Sequence[Entry], *args: Any, **options: Any) -> Appended:
+        if self.refusals and any(isinstance(entry.body, Assistant) for entry in entries):
+            self.refusals -= 1
+            raise StoreBusy
+        return await super().append(key, head, entries, *args, **options)
+
+
+async def test_a_store_that_was_away_for_long_stops_no_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that could not record its step is no failure to be shown: it is carried on from what is recorded."""
+    monkeypatch.setattr(loop, "PATIENCE_SECONDS", 0.0)
+    store = Away(str(tmp_path / "c.db"))
+    with anyio.fail_after(DEADLINE):
+        async with Engine(Agent(ScriptedModel(["Lost.", "Done."])), store) as engine:
+            p = Process(engine, engine.agent.model)  # type: ignore[arg-type]  # it is the one of above
+            store.refusals = 1
+            await p.chat.post("go")
+            await p.until(Assistant)
+            assert await p.rest() == Done()
+            assert await p.bodies(Stopped) == []
+            assert len(await p.bodies(Run)) == 2
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
