@@ -31,6 +31,8 @@ T = TypeVar("T")
 CONNECTIONS: Final = 10
 PATIENCE: Final = 5.0
 """Seconds to wait for a connection of the pool, for a lock, or for the next statement of a transaction."""
+AGAIN: Final = 1.0
+"""Seconds after which a connection that could not be made is tried once more; after that, when somebody needs one."""
 GOING: Final = 1.0
 """Seconds that a pool which closes waits for what it still does: it may be connecting to a database that is silent."""
 LONGEST: Final = 10.0
@@ -65,7 +67,7 @@ class PostgresPool:
         options = {"autocommit": True, "tcp_user_timeout": int(LONGEST * 1_000), "connect_timeout": int(PATIENCE)}
         pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             self.url, kwargs=options, configure=_configure, timeout=PATIENCE, max_size=self._connections, min_size=1,
-            reconnect_timeout=PATIENCE, open=False,
+            reconnect_timeout=AGAIN, open=False,
         )  # fmt: skip
         self._pool = pool
         try:
