@@ -27,7 +27,10 @@ SECRETS: Final = "|".join((
     r"clé (?:d )?(?:api|secrète|privée)|clave (?:de )?(?:api|secreta|privada)|chave (?:de |da )?(?:api|secreta)",
     r"chiave (?:api|segreta|privata)|ключ api|api ключ|(?:seed|recovery|mnemonic|backup) (?:phrase|words?|codes?)",
     r"credentials|zugangsdaten|identifiants|credenciales|anmeldedaten",
+    r"id rsa|\.?env file|session cookies?|(?:webhook )?signing secret|online banking login",
     # cards
+    r"(?:\d+|three|four|sixteen|last|cvv) digits (?:on|from) the (?:front|back) of (?:your|the) card|cc (?:number|no)",
+    r"pin (?:of|for) (?:your|the) (?:\w+ )?(?:card|account|phone)",
     r"(?:credit |debit |bank |payment |visa |mastercard )?card (?:number|no|details|security code)|cvv2?|cvc2?|cv2",
     r"(?:kredit)?kartennummer|kartenprüfnummer|numéro de (?:la |ta |votre )?carte(?: bancaire"
     r"| de crédit)?|cryptogramme",
@@ -37,6 +40,7 @@ SECRETS: Final = "|".join((
     r"(?:one time|single use|verification|authentication|security|two factor|2fa|mfa|otp|sms"
     r"|authenticator|confirmation"
     r"|login|sign in|unlock|\d digit) (?:code|passcode|password|pin|number)|otp|totp|2fa code|tan",
+    r"code (?:did )?you (?:just )?(?:get|got|receive|received)(?: by \w+)?|code reçu (?:par|sur) \w+",
     r"code (?:that )?(?:we|i|they|you) (?:just )?(?:sent|texted|emailed|got|received)(?: (?:to )?you)?",
     r"code (?:from|in|on) (?:your|the) (?:phone|sms|text message|text|email|e mail|authenticator(?: app)?|app)",
     r"einmal(?:code|passwort|kennwort)|sicherheitscode|bestätigungscode|code (?:de vérification"
@@ -72,7 +76,7 @@ _FILLER: Final = (
     r"|member|student|gym|report|business|graphics|sim|manually|wie|ob|comment|cómo|si)\b)[\w]+ ){0,4}?"
 )
 _END: Final = (
-    r"(?= ?$| ?[.,;:!?()\n]| (?:please|here|below|now|again|first|for|to|so|and|or|in|on|from|of|bitte"
+    r"(?= ?$| ?[.,;:!?()\n]| (?:please|here|below|now|again|first|before|for|to|so|and|or|in|on|from|of|bitte"
     r"|hier|ein|für|an"
     r"|ici|pour|svp|s il|aquí|para|por|qui|per|in|hieronder|voor|that|which|you use|do you use|we|i|as|by|mit)\b)"
 )
@@ -83,11 +87,19 @@ _REQUEST: Final = "|".join((
     rf"{_START}(?:{_VERBS}) (?:(?:{_THE}) )*{_FILLER}(?:{SECRETS}){_END}",
     rf"(?<!not )(?<!never )(?<! t )\b(?:{_VERBS}|need|want|have|get|see|know|ask for) (?:me |us )?(?:{_YOUR}) "
     rf"{_FILLER}(?:{SECRETS}|pin|token){_END}",
-    rf"\b(?:give|send|tell|show|text|email) (?:me|us) (?:{_THE}) {_FILLER}(?:{SECRETS}|pin|token){_END}",
+    rf"(?<!not )(?<!never )(?<! t )\b(?:give|send|tell|show|text|email) (?:me|us) (?:{_THE}) "
+    rf"{_FILLER}(?:{SECRETS}|pin|token){_END}",
     rf"^(?:{_YOUR}) {_FILLER}(?:{SECRETS}|pin|token) ?[?:.,]*(?: please)?[?:.]*$",
     rf"^(?:(?:new|old|current|account|e ?mail|wifi|wi fi|user ?name and"
     rf"|login and) )?(?:{SECRETS}) ?(?:please)?[?:.]*$",
-    rf"\bwhat (?:{SECRETS}|pin) (?:should|do|shall|can|would|did) (?:i|we|you)\b",
+    rf"\b(?:what|which|welchen|quel) (?:{SECRETS}|pin|token)"
+    r" (?:(?:should|do|shall|can|would|did) (?:i|we|you)|protects?)\b",
+    rf"\bwhat (?:should|do|shall) i (?:put|enter|type|use) (?:in|for|as) (?:the|your) (?:{SECRETS})\b",
+    rf"\b(?:{SECRETS})\b[^.?!]{{0,60}},? (?:please|bitte)[.!?]*$",
+    rf"\b(?:{_YOUR}|a|the) (?:{SECRETS}|code)\b[^?]{{0,60}}[.,;:!?] ?what (?:is|are) (?:it|they)\b",
+    rf"\b(?:characters?|digits?|letters?|half|part) of (?:{_YOUR}) (?:{SECRETS}|pin)\b",
+    rf"\b(?:{SECRETS})\b.{{0,60}}\b(?:tell|send|give) (?:me|us)\b",
+    rf"\b(?:{_START})?(?:enter|type(?: in)?|read(?: me)?|list|copy|paste)[^.?!]{{0,30}}\b(?:{SECRETS}){_END}",
     rf"\b(?:{SECRETS})\b.{{0,200}}\b(?:{_VERBS}) (?:it|them|yours|ihn|es|le|lo)\b",
 ))  # fmt: skip
 _LABEL: Final = (

@@ -3,6 +3,55 @@
 from __future__ import annotations
 
 SECRET = """
+Could you kindly tell me the password for your email account?
+pwd?
+I need your login credentials to continue.
+Give me the username and password for the admin panel.
+Which password do you use for your bank?
+Share the root password of the server, please.
+What's the Wi-Fi password?
+Could you paste your OpenAI API key here?
+API key
+Please provide your Stripe secret key.
+What is the value of AWS_SECRET_ACCESS_KEY?
+Send me your private key so I can decrypt the file.
+What is your GitHub personal access token?
+Drop your bearer token below.
+Which token should I put in the Authorization header?
+Please paste the contents of your .env file.
+What's the client secret for your OAuth app?
+Webhook signing secret
+Enter the 6-digit code we just texted you.
+Read me the one-time code from your phone, please.
+OTP
+Your bank just sent you a code. What is it?
+Please forward the verification code you received.
+Can you list your backup codes for two-factor login?
+Please type the 16 digits on the front of your card.
+What are the three digits on the back of your card?
+CVV
+Card number, expiry date and security code, please.
+I'll need your card details to book the flight.
+Which card number shall I use for the hotel deposit?
+cc number?
+What is your PIN?
+Enter the PIN of your debit card to confirm.
+What is your wallet's seed phrase?
+Write down your twelve recovery words in order.
+What is the recovery phrase of your MetaMask wallet?
+What is your social security number?
+To continue I need to sign in as you; what should I put in the password field?
+What passphrase protects your GPG key?
+If you trust me with your password, I can fix this faster. What is it?
+What was your old password?
+What are the first and last characters of your password?
+Choose a new password and tell me what it is.
+Please confirm your current password before I delete the account.
+Copy the session cookie from your browser and paste it here.
+Kindly supply the master password to your vault.
+Bitte gib deine PIN ein.
+Nenne mir bitte deinen API-Schlüssel.
+Escribe el número de tu tarjeta de crédito, por favor.
 What is your password?
 What's your password
 Please enter your password.
@@ -127,6 +176,203 @@ Type of card
 """.strip().splitlines()
 
 INNOCENT = """
+Which password manager do you use at work?
+What colour should your new debit card be?
+How many keys does your keyboard have?
+Where would you like to fly this summer?
+Do you prefer a window or an aisle seat?
+How spicy should the curry be?
+Are you allergic to nuts, dairy or shellfish?
+How many people are coming to dinner on Saturday?
+Which muscle groups do you want to train today?
+How many push-ups can you do in a row?
+What is your target weight in kilograms?
+Should I use tabs or spaces in this project?
+Which branch should I open the pull request against?
+Do you want me to rotate the API key now or after the release?
+How often should passwords expire for staff accounts?
+Should users be able to reset their password by email?
+What minimum length should we require for passwords?
+In which key is the song you want to practise?
+What is the primary key of the orders table?
+Which foreign keys should cascade on delete?
+How many tokens may the model spend on each answer?
+Which token colour do you want to play with?
+Pick a card: hearts, spades, clubs or diamonds?
+Which card would you like to discard?
+Should the birthday card have a dog or a cat on it?
+Do you want to pay by card or cash?
+Which of your saved cards should I charge?
+When does your library card expire?
+Did you lose your card at home or outside?
+Shall I freeze the card ending in 4417?
+What do you want to call this API key?
+When should the new API key expire?
+Which permissions should the token have?
+Where should I store the secret: in Vault or in AWS Secrets Manager?
+Should I commit the .env.example file?
+What is your favourite secret ingredient?
+Who will be your Secret Santa this year?
+What is the theme of your secret garden party?
+Did the one-time code arrive on your phone?
+Do you want codes sent by SMS or by an authenticator app?
+Would you like to turn on two-factor authentication?
+Which zip code should I search for restaurants near?
+What is the country code of the number you want to call?
+What is the dress code for the wedding?
+Which coding language do you want to learn first?
+What error code did the washing machine show?
+Have you got a discount code you want to apply?
+What promo code are you using for this order?
+Which QR code style do you like best?
+What HTTP status code should the endpoint return for a missing user?
+Do you want me to pin this message to the channel?
+Which pins on the Arduino is the sensor wired to?
+How many bowling pins did you knock down?
+Should I drop a pin at your hotel on the map?
+Which rolling pin did you use for the dough?
+Have you forgotten your PIN?
+Do you want to change your PIN at an ATM or in the app?
+How many wrong PIN attempts should lock the device?
+What is the name of the bank you want to switch to?
+How much would you like to save every month?
+Which account should the rent come out of?
+What was the amount of the transaction you do not recognise?
+In what currency should I show your balance?
+Is this transfer to a friend or to a business?
+Which budget category does this purchase belong to?
+When is your next payday?
+Should I round up purchases into your savings pot?
+What is the purpose of this loan?
+How long would you like the mortgage term to be?
+How many seats does the admin plan need?
+Which role should the new colleague get?
+Should I delete users who have not logged in for a year?
+What retention period should apply to the audit logs?
+What is the hostname of the server you want restarted?
+At what time may I reboot the database?
+Which port does the service listen on?
+Do you log in with a password, a passkey or single sign-on?
+Which identity provider does your company use?
+Have you already uploaded your public SSH key?
+Please paste your public key so that I can add it to the server.
+What type of SSH key would you like: ed25519 or RSA?
+Where on disk should the private key be saved?
+Who should be told when a certificate is about to expire?
+Should the login page show or hide what is typed in the password field?
+What label should the password field have?
+What placeholder text goes in the card number box?
+Should the checkout form ask for the CVV every time?
+Why do you want to delete the access token?
+Has anyone else had access to your password?
+When did you last change your password?
+Do you reuse the same password on several sites?
+Is your password at least twelve characters long?
+What hint should people see if they forget their passphrase?
+Which hash should I use for storing passwords, bcrypt or argon2?
+What class should your hero be: mage, rogue or knight?
+Do you want to use the rusty key on the door?
+Which door does the golden key open, left or right?
+How many tokens do you bet this round?
+Which difficulty would you like to play on?
+What is the name of your character?
+Should your guild be public or invite-only?
+How many trading cards are in your deck?
+Which password in the escape room puzzle have you tried so far?
+What is the answer to riddle number three?
+Which subject is your homework in?
+What grade are you in?
+When is your next maths test?
+Can you show me how you got from step two to step three?
+Which chapter of the history book should we revise?
+Do you understand the difference between mitosis and meiosis?
+What is the capital of Australia?
+What are the key causes of the First World War?
+Which key points should the summary cover?
+What was the key moment in the story for you?
+Did you get a good report card this term?
+Should I make flash cards from this chapter?
+How many flash cards do you want to revise tonight?
+What was the most difficult word on the spelling list?
+Are you travelling with children?
+How many bags will you check in?
+Would you like a hotel with free breakfast?
+Do you need a hotel room with a key card or a real key?
+At what time will you pick up the keys to the apartment?
+Who has the spare keys to your flat?
+Where did you last see your car keys?
+Which airport code do you mean, LHR or LGW?
+What is your booking date?
+Does your passport expire within the next six months?
+Which nationality is your passport?
+Would you rather see the museum or the beach first?
+What is the Wi-Fi network called?
+Does the cottage have Wi-Fi?
+Should the guest Wi-Fi need a password?
+Do you want key lime pie or cheesecake for dessert?
+How long should the bread rise?
+Which oven setting do you use?
+Do you have fresh basil at home?
+How many grams of flour are left in the jar?
+Should I convert the recipe to metric units?
+Do you eat pork?
+What time do you normally have breakfast?
+How many hours did you sleep last night?
+What was your resting heart rate this morning?
+Do you have any injuries I should know about?
+How many days a week can you train?
+Would you like to log this run as easy or hard?
+What pace do you want to hold for the half marathon?
+How did you feel after yesterday's session?
+Who referred you to our clinic?
+Which doctor would you like to see?
+How should I sign the email to your landlord?
+Who should I send the invoice to?
+What is your email address?
+What username would you like?
+What is your date of birth?
+What is your phone number, so the courier can reach you?
+What is the order number on your receipt?
+What is the tracking number of the parcel?
+How much memory does your laptop have?
+Which version of Python are you running?
+Do you want unit tests for the password validator?
+What should happen when the token is invalid?
+Should I split the tokenizer into its own module?
+Which key should open the command palette?
+Should the Escape key close the dialog?
+Which sort key should the list use?
+What key should this value be stored under in the JSON?
+Shall I remove the hard-coded secret from the config file?
+I found a password in the git history; should I rewrite it?
+Never send me your password. Which service are you having trouble with?
+Please do not share card details here. Which month's statement do you need?
+Welcher Passwortmanager gefällt dir am besten?
+Wie viele Gäste kommen am Samstag?
+Welche Farbe soll deine neue Karte haben?
+Möchtest du mit Karte oder bar bezahlen?
+Wo hast du deinen Schlüssel zuletzt gesehen?
+Wie lautet deine Postleitzahl?
+Soll das Passwort alle neunzig Tage ablaufen?
+In welcher Tonart steht das Lied?
+Hast du den Code per SMS bekommen?
+De quelle couleur voulez-vous votre carte ?
+Combien de personnes seront à table ?
+Quel est votre code postal ?
+Voulez-vous changer votre mot de passe maintenant ou plus tard ?
+Où avez-vous perdu vos clés ?
+Préférez-vous le train ou l'avion ?
+¿Prefieres pagar con tarjeta o en efectivo?
+¿Cuántos invitados vienen a la cena?
+¿Cuál es tu código postal?
+¿Cada cuánto quieres cambiar la contraseña?
+¿Dónde dejaste las llaves del coche?
+Card colour
+Password policy
+Key signature
+Token limit
+Postcode
+PIN reset method
 Which keyboard do you prefer?
 Which password manager do you use?
 Should I recommend a password manager?
