@@ -156,10 +156,20 @@ def args(lift: Lift) -> Args:
 
 
 def correct(heard: Heard) -> Move | None:
+    """Second thoughts about what was logged, one clause after the other."""
+    clauses = re.split(r"(?:[,;.]| and)+ (?:and )?(?=the |that )", heard.text)
+    moves = [_corrected(heard.respelled(clause)) for clause in clauses]
+    found = [move for move in moves if move]
+    if len(moves) == 1 or len(found) < len(moves):
+        return _corrected(heard)
+    return Move("", tuple(one for move in found for one in move.calls))
+
+
+def _corrected(heard: Heard) -> Move | None:
     """Another figure for what was logged before: `actually it was 85`, `the bench was 3 sets not one`."""
     logged = heard.scene.logged
     text = words.digits(telling.unremarked(heard.text))
-    if not logged or has(text, MORE):
+    if not logged or (has(text, MORE) and not re.match(r"(?:and )?the (?:\w+ ){1,3}(?:was|were)\b", text)):
         return None
     found = next((lift for lift in words.lifts(_bare(text)) if lift.figures), Lift())
     named = words.exercise(re.sub(INSTEAD, " ", text))

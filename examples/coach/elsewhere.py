@@ -91,8 +91,12 @@ def google(heard: Heard) -> Move | None:
         return Move('Google Health is connected already: ask "how did I sleep?".')
     if connected:
         nights = re.search(r"(\d+) (?:nights|days)", words.digits(heard.text))
-        return call("get_sleep", nights=min(int(nights[1]), 25) if nights else None)
+        only = "Of that I see only your sleep:" if has(heard.text, BEYOND_SLEEP) else ""
+        return call("get_sleep", only, nights=min(int(nights[1]), 25) if nights else None)
     return call("connect_google_health", CONNECT_GOOGLE)
+
+
+BEYOND_SLEEP: Final = "steps?|heart rate|pulse|calories|weight|workouts?"
 
 
 def _about_own(heard: Heard) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from . import words
 from .diary import DID, args, corrected, unlisted
@@ -26,7 +26,8 @@ def report(scene: Scene) -> Move:
     for outcome in scene.outcomes:
         if outcome.status not in ("superseded", "cancelled"):
             move = move.plus(_told(outcome, scene))
-    if [outcome.tool for outcome in scene.outcomes] == ["update_profile"] and not (scene.heard or move.calls):
+    done = [outcome.tool for outcome in scene.outcomes]
+    if done == ["update_profile"] and not (scene.heard or scene.passed or move.calls):
         move = move.plus(Move("Shall I plan the week with that?"))
     return move
 
@@ -179,6 +180,8 @@ def instead(scene: Scene) -> Move | None:
     if not passed:
         return None
     text = words.plain(scene.heard)
+    if len(passed) > 1 and (move := _several(passed, text)):
+        return move
     if move := next((move for outcome in passed if (move := _fits(outcome, text, scene))), None):
         return move
     if re.fullmatch(NO, text):
@@ -186,6 +189,23 @@ def instead(scene: Scene) -> Move | None:
     if re.fullmatch(WHY, text):
         return _again(passed[0], "")
     return _aside(passed, understand(scene.heard, replace(scene, outcomes=())), scene)
+
+
+def _several(passed: list[Outcome], text: str) -> Move | None:
+    """Figures for several exercises that were being logged; what none of them fits is asked again as it was."""
+    found = [lift for lift in words.lifts(text) if lift.exercise and lift.figures]
+    asked = [outcome for outcome in passed if outcome.tool == "log_workout"]
+    told: dict[Any, list[Args]] = {outcome.args.get("exercise"): [] for outcome in asked}
+    for lift in found:
+        told.setdefault(lift.exercise, []).append(args(lift))
+    if len(asked) < len(passed) or not any(told[outcome.args.get("exercise")] for outcome in asked):
+        return None
+    calls: list[tuple[str, Args]] = []
+    for outcome in asked:
+        first, *more = told.pop(outcome.args.get("exercise"), []) or [{}]
+        calls += [(outcome.tool, outcome.args | one) for one in (first, *more)]
+    calls += [(asked[0].tool, one) for several in told.values() for one in several]
+    return Move("", tuple(calls))
 
 
 def _aside(passed: list[Outcome], move: Move, scene: Scene) -> Move:
@@ -291,6 +311,10 @@ def _logged(outcome: Outcome, text: str) -> Move | None:
     if (other := corrected(text)) and other != known.get("exercise"):
         return call("log_workout", **(known | {"exercise": other}))
     found = [lift for lift in words.lifts(text) if lift.figures]
+    mine = [lift for lift in found if lift.exercise and lift.exercise == known.get("exercise")]
+    if mine and len(found) > len(mine):
+        told = f"That is for the {mine[0].exercise}, of which I asked; tell me the rest once that is logged."
+        return call("log_workout", told, **(known | args(mine[0])))
     same = bool(found) and found[0].exercise in (None, known.get("exercise"))
     if not same or unlisted(text):
         return None

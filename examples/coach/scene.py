@@ -89,8 +89,8 @@ class Scene:
     said: str = ""
     outcomes: tuple[Outcome, ...] = ()
     heard: str = ""
-    passed: tuple[str, Args] | None = None
-    """What was being asked when the user said something else, that the last step has done meanwhile."""
+    passed: tuple[str, Args, str] | None = None
+    """What was asked when the user said something else, and their words: the last step has done that meanwhile."""
     misses: int = 0
     """How many messages in a row were not understood before this one."""
     done: frozenset[str] = field(default_factory=frozenset)
@@ -131,16 +131,18 @@ MISSED: Final = ("I did not understand", "not one of the things I know", "went o
 """By these words the stand-in recognises, later, that it had not understood."""
 
 
-def _passed(before: Sequence[Message], step: AssistantMessage) -> tuple[str, Args] | None:
+def _passed(before: Sequence[Message], step: AssistantMessage) -> tuple[str, Args, str] | None:
     """A question of the step before that the user talked past, and that this step did not take up."""
     asked = next((message for message in reversed(before) if isinstance(message, AssistantMessage)), None)
     if asked is None or BACK in asked.text or BACK in step.text:
         return None
     past = {m.call_id for m in before if isinstance(m, ToolMessage) and m.status == "superseded"}
     tools = {call.tool for call in step.calls}
+    place = next(n for n, message in enumerate(before) if message is asked)
+    said = "\n".join(m.text for m in before[place:] if isinstance(m, UserMessage))
     for call in asked.calls:
         if call.id in past and call.tool != "ask_user" and tools and tools <= BESIDE - {call.tool}:
-            return call.tool, _object(call.args)
+            return call.tool, _object(call.args), said
     return None
 
 

@@ -19,6 +19,8 @@ from .elsewhere import attached
 from .messages import understand
 from .outcomes import instead, report
 from .scene import BACK, Move, Scene
+from .wishes import undayed
+from .words import plain, slots
 
 PACE: Final = 0.012
 """Seconds between two pieces of text: fast enough not to wait for, slow enough to be seen streaming."""
@@ -55,7 +57,10 @@ def respond(scene: Scene) -> Move:
         heard = instead(scene) or understand(scene.heard, scene)
         move = move if scene.sent and heard.missed else move.plus(heard)
     if scene.passed and not (move.calls or scene.heard):
-        tool, args = scene.passed
+        tool, args, said = scene.passed
+        if tool == "plan_week":
+            found = slots(undayed(plain(said)))
+            args |= {name: found[name] for name in ("days", "also_on", "not_on") if name in found}
         return Move(f"{move.text}\n\n{BACK}", ((tool, args),))
     if move.ends and not move.calls:
         move = move.plus(Move(suggestion(scene)))

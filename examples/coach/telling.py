@@ -43,7 +43,7 @@ VAGUE: Final = r"last (week|month|weekend)|the other day|this week|(weeks|months
 def remark(text: str) -> str:
     """How it felt, in the user's own words."""
     found = re.search(FELT, text) or re.search(WAS, text)
-    return found[1].strip()[:LONGEST] if found else ""
+    return next(filter(None, found.groups()), "").strip()[:LONGEST] if found else ""
 
 
 def unremarked(text: str) -> str:
@@ -66,6 +66,7 @@ _HOW: Final = (
     "|a grind|grindy"
 )
 WAS: Final = (
+    r"(?:,|-) ?((?:pretty|so|really|very|quite|super|a bit|a little|kinda) [a-z]{3,15})(?=[,.;!?)\n]|$)|"
     rf"(?:\b(?:it|that|this|they|which|everything|all) (?:was|were)|,|-|\(|\.) ?"
     rf"((?:it was |was )?{_VERY}(?:{_HOW}))(?=[,.;!?)\n]|$| (?:and|but|today|yesterday|though|tho)\b)\)?"
 )

@@ -121,7 +121,7 @@ async def plan_week(  # noqa: PLR0913, PLR0917  # one parameter for each thing t
     notes: list[str] = []
     if before := wanted.get("days"):
         wanted = _known(wanted | {"days": _changed(before, also_on or (), not_on or ())})
-        if strange := [day for day in not_on or () if day not in before]:
+        if strange := [day for day in not_on or () if remembered.days and day not in before]:
             notes.append(f"{plans.listed(strange)} was no day of your plan before.")
     if reuse is None and not decide and remembered.plannable and len(given) < len(wanted) == len(ASKED):
         (again,) = ctx.ask(_same_again(wanted))
@@ -441,7 +441,7 @@ async def show_workouts(ctx: Context[Coach]) -> str:
     for workout in workouts:
         if workout.weight and workout.weight >= (best.get(workout.exercise, workout).weight or 0):
             best[workout.exercise] = workout
-    latest = [f"- {w.day:%d %b}: {w}" for w in workouts[-10:]]
+    latest = [f"- {w.day:%d %b}: {w}" for w in sorted(workouts[-10:], key=lambda w: w.day or date.min)]
     heaviest = [f"- {w.exercise}: {w.weight:g} {w.unit}" for w in best.values()]
     lines = [f"Logged so far: {len(workouts)}. The latest:", *latest]
     return "\n".join([*lines, "", "Heaviest:", *heaviest] if heaviest else lines)

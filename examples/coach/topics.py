@@ -343,6 +343,12 @@ TRAINING: Final = (
         "sessions.",
     ),
     Topic(
+        r"holidays?|vacation|travel(l?ing)|(away|abroad|off) (next|this|for|the) .*|pause (the|my) plan|no plan (then"
+        r"|next|this).*",
+        "Have a good time. A plan here has no dates and nothing to pause: it stays as it is until you are back, and "
+        'then says what is due ("what is on today?").',
+    ),
+    Topic(
         r"(in the |only )?(mornings?|evenings?|nights?|lunch( ?time)?|afternoons?)( only| before work| after work)?"
         r"|(before|after) work",
         "The time of day is yours: a plan says what to do on which day, and not when.",
@@ -363,7 +369,7 @@ TRAINING: Final = (
         r"|can'?t be bothered|don'?t feel like|don'?t want to|stressed|sad|depressed|feel(ing)? (bad|down|low)|gave up"
         r"|give up|giving up|skipped (my|a|the|today'?s?|yesterday'?s?)|miss(ed)? (a|my|the|today'?s?|yesterday'?s?"
         r"|one|it|some)|day off"
-        r"|(took|take|had) (a|one|two|\d+|some) (day|week|month)s? off|travel(l?ing)|on holiday|on vacation|(took|take"
+        r"|(took|take|had) (a|one|two|\d+|some) (day|week|month)s? off|(took|take"
         r"|need) (a |some )?(break|rest|time off)|rest(ed|ing) today|hung ?over|procrastinat(e|ing)",
         "That happens to everybody. Do ten easy minutes, or rest today and pick it up on the next day of your plan: "
         'one missed session changes nothing. "What is on today?" shows what would be due.',

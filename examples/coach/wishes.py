@@ -74,6 +74,8 @@ def plan(heard: Heard) -> Move | None:
         text = f"Running and other sports have no plans of their own here; this one is for all-round fitness. {text}"
     if has(heard.text, FOOD[0].pattern):
         text = f"{FOOD[0].text} {text}"
+    if has(heard.text, r"kettle ?bells?|kb"):
+        text = f"{text} A kettlebell does for a dumbbell here."
     text = f"{text} {ON_THE_CARD}" if noted else text
     return call("plan_week", text, **found, level=level, reuse=again)
 
@@ -171,11 +173,12 @@ def unwanted(heard: Heard) -> Move | None:
     unclear = re.search(r"\d", heard.text) or has(heard.text, "was|were|did|meant")
     if not named or unclear or not has(heard.text, UNWANTED):
         return None
-    return Move(
-        f"I cannot change single exercises, sorry: leave out or add {named.lower()} as you like. {HURTS}", ends=True
-    )
+    return Move(f"{ON_THE_CARD_ONLY} {HURTS}", ends=True)
 
 
+ON_THE_CARD_ONLY: Final = (
+    "I cannot change single exercises by words, sorry: on the plan's card you can, in the text of each day."
+)
 HURTS: Final = 'If it is because something hurts, say where, for example "my knee hurts".'
 UNWANTED: Final = (
     r"less|fewer|more|add|"

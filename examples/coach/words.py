@@ -83,6 +83,7 @@ def number(text: str) -> float | None:
 # --------------------------------------------------------------------------- what was lifted
 
 EXERCISES: Final[dict[str, str]] = {
+    "Dumbbell bench press": r"(dumb ?bells?|db) bench(es|ed|ing)?( ?press(es|ed)?)?",
     "Bench press": r"bp|bench(es|ed|ing)?( ?press(es|ed)?)?|chest press",
     "Front squat": r"front squats?",
     "Goblet squat": r"goblet squats?",
@@ -195,6 +196,12 @@ def exercise(text: str) -> str | None:
 
 def _parts(text: str) -> Iterator[str]:
     """One part an exercise: split at commas and the like, and before a second exercise."""
+    text = re.sub(r"(?<![\d./])(\d{1,2}(?:/\d{1,2}){2,9})(?![\d/])", _one_by_one, text)
+    text = re.sub(
+        r"(?<![\d.])(\d{1,2}(?:,? \d{1,2}){1,8},? and \d{1,2}|\d{1,2}(?:, \d{1,2}){2,8})(?: reps)?(?![\d.]| ?[klm])",
+        _one_by_one,
+        text,
+    )
     text = re.sub(r"\b(?:for|x)\s?(\d{1,2}(?:\s?[,/]\s?\d{1,2}){1,9})(?![\d.]|\s?[kl])", _one_by_one, text)
     text = re.sub(r"\b(\d+)((?:[,/]\s?\1\b)+)(?![\d.])", _repeated, text)
     text = re.sub(r"(\d),(\d{1,2})(?!\d)", r"\1.\2", text)
@@ -409,6 +416,7 @@ MOVED: Final = (
     (rf"({_DAY}){_SESSION}(?: \w+)? (?:instead of|rather than|in place of|better than) (?:the |on )?({_DAY})", 2, 1),
     (rf"(?:instead of|rather than) (?:the |on )?({_DAY}),? ?(?:i'?d|i|do|take|make it|use|on)* ?({_DAY})", 1, 2),
     (rf"^({_DAY}) ?(?:->|>) ?({_DAY})$", 1, 2),
+    (rf"({_DAY})\b.{{0,60}}\b(?:make it|do|take|use|have it on|go for|on) (?:the )?({_DAY}) instead", 1, 2),
 )
 
 
@@ -558,6 +566,7 @@ BODY: Final[dict[str, str]] = {
     "arm": r"arms?|biceps?|triceps?",
 }
 PAIN: Final = (
+    r"(can'?t|cannot|won'?t|doesn'?t|does not) (take|handle|tolerate) (the )?[a-z]+(s|ing)|"
     r"hurt(s|ing)?|pain(s|ful)?|injur(y|ies|ed)|ache(s|d)?|aching|achy|torn|tore|tear|sprain(ed)?|pulled|strain(ed)?"
     r"|broke(n)?|fractured?|bad|sore|soreness|tweak(ed)?|tendon[iae]+tis|swollen|stiff|twisted|niggl(e|es|ing)|surgery"
     r"|killing me|ouch|ow+|can'?t move|messed up|dodgy|bust(ed)?|problems?|issues?|acting up|arthritis|numb"

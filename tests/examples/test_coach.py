@@ -109,7 +109,7 @@ SAID: list[tuple[str, str]] = [
     ("I'm pregnant", "ask your doctor"),
     ("I have chest pain", "emergency"),
     ("how to lose 10kg in a week", "does harm"),
-    ("I don't like squats", "leave out or add squat"),
+    ("I don't like squats", "on the plan's card you can"),
     ("bench 60 kg for 5 reps x 3", "Logged: Bench press, 3 x 5, 60 kg"),
     ("plan my week but skip the questions", "You left it to me, so I took"),
     ("new program, you choose", "You left it to me, so I took"),
