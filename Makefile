@@ -27,8 +27,9 @@ help:
 demo: $(if $(MODEL)$(ANTHROPIC_API_KEY)$(OPENAI_API_KEY),.venv/.models,.venv/.demo)
 	$(BIN)/yourcall demo --open --port $(PORT) $(if $(MODEL),--model $(MODEL))
 
+# A file is one process's, and those with a browser come last (tests/conftest.py).
 test: .venv/.dev .venv/.chromium .venv/.servers node_modules/.installed
-	$(BIN)/pytest $(PYTEST)
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 faults: .venv/.dev .venv/.servers
 	$(BIN)/python -m tests.faults $(FAULTS)
