@@ -416,6 +416,7 @@ def test_what_is_new_comes_into_view_and_what_is_read_stays(new_user: NewUser) -
         expect(user.page.locator(".yc-assistant").last).to_be_in_viewport()
     user.say("several questions")
     expect(user.card.locator(".yc-eyebrow")).to_be_in_viewport()
+    expect(user.page.locator(".yc-user").last).to_be_in_viewport()  # what the question is about stays in view
     note = user.question("What can you train with?").get_by_text("Add a note")
     assert abs(moved_by(note, note.click)) < 2
 

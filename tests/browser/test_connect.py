@@ -52,6 +52,7 @@ def test_an_account_is_connected(user: User, provider: Panva) -> None:
     assert page.url.startswith(f"{user.url}connect/")
     assert "?" not in page.url
     expect(user.closed).to_contain_text("ada@example.org")
+    expect(user.closed).not_to_contain_text("another tab")  # it was the user who went there
     user.reads("Noted: It knows an account.")
     page.get_by_role("link", name="Back to the chat").click()
     expect(page.locator("yc-card")).to_contain_text("Connect Sleepy")

@@ -432,11 +432,12 @@ export class YcChat extends HTMLElement {
     if (scrollTop !== this.#top) this.#atEnd = scrollHeight - scrollTop - clientHeight < 60; // it was the user
   }
 
-  /** Down to the newest, but not past the top of a question that waits. */
+  /** Down to the newest, but not past a question that waits and the last lines before it. */
   #toEnd() {
     const waits = this.#cards.find((card) => card.open);
-    const { scrollHeight, scrollTop } = this.#scroller;
-    this.#scroller.scrollTop = Math.max(scrollTop, Math.min(scrollHeight, waits ? waits.offsetTop - 16 : Infinity));
+    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+    const top = waits ? waits.offsetTop - clientHeight / 4 : Infinity;
+    this.#scroller.scrollTop = Math.max(scrollTop, Math.min(scrollHeight, top));
     this.#top = this.#scroller.scrollTop;
   }
 }

@@ -8,6 +8,7 @@ import { strings } from "./strings.js";
 /** @implements {KindMembers} */
 export class YcConnect extends HTMLElement {
   answer = undefined; // comes by another way
+  outside = true;
   #id = "";
   #status = h("p", { class: "yc-aside", role: "status" });
   #link = h("a", {
