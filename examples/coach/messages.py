@@ -45,7 +45,7 @@ def understand(raw: str, scene: Scene) -> Move:
 
 def _with_workouts(move: Move, heard: Heard) -> Move:
     """What was done is not lost because something else was said along with it."""
-    if [tool for tool, _ in move.calls] not in ([], ["update_profile"], ["plan_week"]):
+    if not {tool for tool, _ in move.calls} <= BESIDE_WORKOUTS:
         return move
     sentences = (
         Heard.of(sentence, heard.scene) for sentence in re.findall(r"[^.!?\n]+(?:\.\d[^.!?\n]*)*[.!?]?", heard.raw)
@@ -53,6 +53,9 @@ def _with_workouts(move: Move, heard: Heard) -> Move:
     told = " ".join(one.raw for one in sentences if not (one.question or one.wish))
     done = diary.done(told)
     return move.plus(done) if done else move
+
+
+BESIDE_WORKOUTS: Final = frozenset({"update_profile", "plan_week", "show_plan", "show_profile", "weight_unit"})
 
 
 def _first(rules: Iterable[Rule], heard: Heard) -> Move | None:

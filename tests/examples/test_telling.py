@@ -249,6 +249,9 @@ async def test_what_was_done_is_not_lost_beside_something_else(tmp_path: Path) -
         await Chat(engine).say("I weigh 83 kg. Did 3 sets of 12 pull ups. Rowed 20 min. Is that good?")
         logged = [one.exercise for one in await profiles(tmp_path).workouts("ada")]
         assert logged == ["Pull-up", "Row"]
+    for more in ("what's my plan for thursday? also I weigh 83", "show my plan", "my knee hurts"):
+        move = respond(Scene(heard=f"swam 1 km today. did 3 sets of 12 pull ups. {more}"))
+        assert [name for name, _ in move.calls].count("log_workout") == 2
 
 
 def test_a_pain_beside_a_workout_is_noted_and_the_workout_is_logged() -> None:
