@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from bench.pause_cost import Asking, pause_and_resume, pick, seed
+from bench.pause_cost import Asking, pause_and_resume, pick, seed, timed
 from yourcall import Agent, Engine
 from yourcall.entries import Entry, dump
 from yourcall.ports import Appended, Key, Row, Snapshot
@@ -41,20 +39,8 @@ async def measure(folder: Path, rounds: int) -> list[list[Any]]:
     agent = Agent(Asking(), tools=[pick])
     plain, counting = SQLiteStore(str(folder / "lengths.db")), Counting(str(folder / "counted.db"))
     async with Engine(agent, plain) as engine, Engine(agent, counting) as counted:
-        await _timed(engine, 10, rounds)  # warm
-        return [[length, *await _timed(engine, length, rounds), *await _kib(counted, length)] for length in LENGTHS]
-
-
-async def _timed(engine: Engine[Any], length: int, rounds: int) -> tuple[float, float]:
-    cpu, wall = [], []
-    for n in range(rounds):
-        conversation = f"{length}-{n}-{time.monotonic_ns()}"
-        await seed(engine, conversation, length)
-        started, used = time.perf_counter(), time.process_time()
-        await pause_and_resume(engine, conversation)
-        wall.append((time.perf_counter() - started) * 1e3)
-        cpu.append((time.process_time() - used) * 1e3)
-    return statistics.median(cpu), statistics.median(wall)
+        await timed(engine, 10, rounds)  # warm
+        return [[length, *await timed(engine, length, rounds), *await _kib(counted, length)] for length in LENGTHS]
 
 
 async def _kib(engine: Engine[Any], length: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 
 from yourcall import Agent, Context, Engine, tool
 from yourcall.entries import Assistant, Call, Entry, User
@@ -57,11 +57,11 @@ async def pause_and_resume(engine: Engine, conversation: str) -> None:
         pass
 
 
-async def measure(engine: Engine, length: int) -> tuple[float, float]:
+async def timed(engine: Engine[Any], length: int, rounds: int = ROUNDS) -> tuple[float, float]:
     """Median CPU and wall milliseconds of a round trip."""
     cpu, wall = [], []
-    for n in range(ROUNDS):
-        conversation = f"{length}-{n}"
+    for n in range(rounds):
+        conversation = f"{length}-{n}-{time.monotonic_ns()}"
         await seed(engine, conversation, length)
         started, used = time.perf_counter(), time.process_time()
         await pause_and_resume(engine, conversation)
@@ -73,10 +73,10 @@ async def measure(engine: Engine, length: int) -> tuple[float, float]:
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with Engine(Agent(Asking(), tools=[pick]), store=f"sqlite:///{folder}/bench.db") as engine:
-            await measure(engine, 2)
+            await timed(engine, 2)
             print("messages   CPU ms   wall ms")
             for length in LENGTHS:
-                cpu, wall = await measure(engine, length)
+                cpu, wall = await timed(engine, length)
                 print(f"{length:8} {cpu:8.2f} {wall:9.2f}")
 
 
