@@ -133,12 +133,12 @@ MISSED: Final = ("I did not understand", "not one of the things I know", "went o
 
 def _passed(before: Sequence[Message], step: AssistantMessage) -> tuple[str, Args, str] | None:
     """A question of the step before that the user talked past, and that this step did not take up."""
-    asked = next((message for message in reversed(before) if isinstance(message, AssistantMessage)), None)
-    if asked is None or BACK in asked.text or BACK in step.text:
+    place = max((n for n, message in enumerate(before) if isinstance(message, AssistantMessage)), default=-1)
+    asked = before[place] if before else None
+    if not isinstance(asked, AssistantMessage) or BACK in asked.text or BACK in step.text:
         return None
     past = {m.call_id for m in before if isinstance(m, ToolMessage) and m.status == "superseded"}
     tools = {call.tool for call in step.calls}
-    place = next(n for n, message in enumerate(before) if message is asked)
     said = "\n".join(m.text for m in before[place:] if isinstance(m, UserMessage))
     for call in asked.calls:
         if call.id in past and call.tool != "ask_user" and tools and tools <= BESIDE - {call.tool}:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .profile import WEEK
 from .scene import Args
-from .words import days, digits, has
+from .words import DAY_NAMES, days, digits, has
 
 LONGEST: Final = 60
 """Characters of a remark."""
@@ -34,8 +33,7 @@ def undated(text: str) -> str:
 
 BEFORE: Final = r"(?:the )?day before yesterday|yesterday|last night"
 AGO: Final = r"\b(\d+|an?|(?:a )?couple(?: of)?) (day|week)s? ago\b"
-_DAY: Final = "|".join(f"{day.lower()}s?|{day[:3].lower()}" for day in WEEK) + "|tues|thurs?|weds"
-ON: Final = rf"\b(?:{_DAY})\b"
+ON: Final = rf"\b(?:{DAY_NAMES})\b"
 VAGUE: Final = r"last (week|month|weekend)|the other day|this week|(weeks|months) ago|recently|lately"
 """Not today, and no day either."""
 
@@ -61,9 +59,8 @@ _VERY: Final = (
 )
 _HOW: Final = (
     "rubbish|awful|terrible|horrible|garbage|shit|crap|bad|great|good|amazing|awesome|easy|hard|tough|heavy|light"
-    "|brutal"
-    "|exhausting|fine|nice|fun|tiring|killer|solid|strong|weak|slow|smooth|rough|knackering|knackered|meh|a struggle"
-    "|a grind|grindy"
+    "|brutal|exhausting|fine|nice|fun|tiring|killer|solid|strong|weak|slow|smooth|rough|knackering|knackered|meh"
+    "|a struggle|a grind|grindy"
 )
 WAS: Final = (
     r"(?:,|-) ?((?:pretty|so|really|very|quite|super|a bit|a little|kinda) [a-z]{3,15})(?=[,.;!?)\n]|$)|"

@@ -353,7 +353,8 @@ _SHORT: Final[dict[Day, str]] = {day: rf"{day.lower()}s?|{day[:3].lower()}" for 
     "Thursday": "thursdays?|thurs?|thu",
 }
 
-_DAY: Final = "(?:" + "|".join([*_SHORT.values(), r"(?:the )?week ?-?ends?", r"week ?days?"]) + ")"
+DAY_NAMES: Final = "|".join(_SHORT.values())
+_DAY: Final = "(?:" + "|".join([DAY_NAMES, r"(?:the )?week ?-?ends?", r"week ?days?"]) + ")"
 _DAYS: Final = rf"{_DAY}(?:(?:,| or| and|,? nor)? {_DAY})*"
 RULED_OUT: Final = (
     rf"\b(?:except|but not|but|than|not on|not|no|no more|instead of|rather than|without|skip|drop|remove|cancel|lose"
