@@ -23,7 +23,7 @@ from yourcall.errors import Busy, StoreBusy
 from yourcall.log import INTERRUPTED, MAX_BEGINNINGS, Done, Waiting
 from yourcall.ports import Appended, Key
 from yourcall.store.sqlite import SQLiteStore
-from yourcall.testing import ScriptedModel
+from yourcall.testing import ScriptedModel, ScriptStep
 
 pytestmark = pytest.mark.anyio
 
@@ -477,16 +477,20 @@ async def test_a_killed_process_leaves_the_answer_that_it_took(tmp_path: Path) -
     assert (tmp_path / "lines.txt").read_text() == "plan\n" + 2 * "asked Visit 02.01. ['a', 'b'] 'yes'\n"
 
 
-async def test_a_takeover_that_leaves_nothing_to_run_leaves_the_lease_free(scene: Scene) -> None:
-    """All that a lost run left is a call that must not run again, beside a question: its answer goes on at once."""
-    body = Body()
+def beside_a_question(body: Body) -> tuple[tuple[Tool[Any], ...], list[ScriptStep]]:
+    """A call that must not run again and one that asks, made in one step."""
 
     @tool
     def asks(ctx: Context) -> str:
         return ctx.ask(Say("A"))
 
-    tools = (asks, kinds_of_tools(body)["plain"])
-    steps: list[Any] = [[("asks", {}), ("t", {})], "Thanks."]
+    return (asks, kinds_of_tools(body)["plain"]), [[("asks", {}), ("t", {})], "Thanks."]
+
+
+async def test_a_takeover_that_leaves_nothing_to_run_leaves_the_lease_free(scene: Scene) -> None:
+    """All that a lost run left is a call that must not run again, beside a question: its answer goes on at once."""
+    body = Body()
+    tools, steps = beside_a_question(body)
     async with scene.process(*tools, steps=steps, on_message="keep") as lost:
         await lost.chat.post("go")
         await body.reached.wait()
@@ -505,13 +509,7 @@ async def test_a_takeover_that_leaves_nothing_to_run_leaves_the_lease_free(scene
 async def test_a_takeover_with_nothing_to_run_takes_no_lease_that_was_renewed(scene: Scene) -> None:
     """Whoever was late renews as the other one writes: it goes on, and nothing is said to be interrupted."""
     body = Body()
-
-    @tool
-    def asks(ctx: Context) -> str:
-        return ctx.ask(Say("A"))
-
-    tools = (asks, kinds_of_tools(body)["plain"])
-    steps: list[Any] = [[("asks", {}), ("t", {})], "Thanks."]
+    tools, steps = beside_a_question(body)
     async with scene.process(*tools, steps=steps) as late:
         await late.chat.post("go")
         await body.reached.wait()
