@@ -38,8 +38,7 @@ class Visit(Ask[T], Generic[T]):
     brings. A link lasts `lasts` seconds from when the user left, and each leaving makes a new one. `check` looks at
     what came, and may raise `Rejected`: the question stays open. Whoever completes a question that was closed
     meanwhile is told so, the user by the page and the service by a 410 whose `ending` says how, and can undo what was
-    done. Raises `ProgrammingError` if `url` is not https, or
-    http on a loopback address.
+    done. Raises `ProgrammingError` if `url` is not https, or http on a loopback address.
     """
 
     kind = "visit"

@@ -83,9 +83,8 @@ class PostgresSealed:
 
         async def delete(db: Connection) -> bool:
             async with db.transaction():
-                await db.execute(
-                    _ALONE, values
-                )  # or it would not see the value that is just taking the old one's place
+                # Or it would not see the value that is just taking the old one's place.
+                await db.execute(_ALONE, values)
                 return bool(await (await db.execute(sql, values)).fetchall())
 
         return await self._pool.run(delete)
